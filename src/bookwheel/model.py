@@ -1,0 +1,90 @@
+"""The values that flow through bookwheel: disk → Document → Chunks → index → Hit → answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a document comes from; two equal sources are the same document."""
+
+    library: str
+    location: str  # absolute path, URL or label
+    path: str  # name inside the library, with forward slashes
+
+    @property
+    def suffix(self) -> str:
+        """The file extension in lower case, with its dot."""
+        return PurePosixPath(self.path).suffix.lower()
+
+    @property
+    def stem(self) -> str:
+        """The base name without its extension."""
+        return PurePosixPath(self.path).stem
+
+    @property
+    def name(self) -> str:
+        """The base name."""
+        return PurePosixPath(self.path).name
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What the file system says of a file: equal stamps mean it is not worth opening."""
+
+    size: int
+    modified: int  # nanoseconds since the epoch
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and all below it, as a span of the document's text."""
+
+    id: str
+    title: str
+    level: int
+    start: int
+    end: int
+    line: int  # 1-based, of the heading
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A file's text with what was found in it.
+
+    The text is the file's own, to the byte where it is text already, so spans of it are citations.
+    """
+
+    source: Source
+    text: str
+    kind: str  # "markdown", "html", "plain", "org"
+    metadata: Mapping[str, object] = field(default_factory=dict)  # front matter, keys in lower case
+    problem: str = ""  # why the front matter could not be read
+    body: int = 0  # where the text begins after byte order mark and front matter
+    heading: str = ""  # the first top heading, or what stands for it
+    paragraph: str = ""  # the first paragraph's text, white space folded
+    sections: tuple[Section, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The title an author gave it: front matter, then top heading, then file name."""
+        return self.word("title") or self.heading or self.source.stem
+
+    def word(self, key: str) -> str:
+        """The metadata under *key* as text; empty where it is missing or not a single value."""
+        value = self.metadata.get(key)
+        if value is None or isinstance(value, (list, dict, bool)):
+            return ""
+        return " ".join(str(value).split())
+
+    def words(self, key: str) -> list[str]:
+        """The metadata under *key* as a list of texts; a single value counts as a list of one."""
+        value = self.metadata.get(key)
+        values = value if isinstance(value, list) else [] if value is None else [value]
+        return [" ".join(str(one).split()) for one in values if isinstance(one, (str, int, float))]
