@@ -32,6 +32,18 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Library:
+    """A named collection of documents; its scope says which one, whatever its name."""
+
+    number: int
+    name: str
+    scope: str
+    root: str
+    document_count: int = 0
+    chunk_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Stamp:
     """What the file system says of a file: equal stamps mean it is not worth opening."""
 
@@ -88,3 +100,83 @@ class Document:
         value = self.metadata.get(key)
         values = value if isinstance(value, list) else [] if value is None else [value]
         return [" ".join(str(one).split()) for one in values if isinstance(one, (str, int, float))]
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of a document small enough to rank and to show; it never crosses a section."""
+
+    start: int
+    end: int
+    line: int  # 1-based, first
+    end_line: int  # 1-based, last
+    section: str = ""  # id of the section it is in; empty before the first heading
+    headings: tuple[str, ...] = ()  # titles from the top heading down to its own
+    page: int = 0  # 1-based where the format has pages, else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A document as the index knows it: everything but its text."""
+
+    number: int
+    doc_id: str
+    source: Source
+    stamp: Stamp
+    digest: str
+    kind: str
+    title: str
+    heading: str
+    paragraph: str
+    metadata: Mapping[str, object]
+    problem: str
+    chunk_count: int
+    created: str  # ISO 8601
+
+    word = Document.word
+    words = Document.words
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What to look for and where."""
+
+    text: str
+    libraries: tuple[str, ...] = ()  # none: all
+    suffixes: frozenset[str] = frozenset()  # lower case with dot; none: all
+    fields: str = "both"  # "title", "content" or "both"
+    limit: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A document that answers a query, with the chunk that does so best."""
+
+    record: Record
+    chunk: Chunk
+    score: float  # above 0, at most 1
+    location: str  # where the words were found: "title", "content" or "both"
+    excerpt: str  # one line around the match
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the index is: what the freshness of an answer rests on."""
+
+    indexed: int
+    waiting: int
+    skipped: tuple[tuple[str, str], ...] = ()  # (path, reason)
+
+    @property
+    def share(self) -> float:
+        """The part of the known files that search covers, from 0 to 1."""
+        known = self.indexed + self.waiting
+        return self.indexed / known if known else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The hits of a query, best first, and how complete the index was."""
+
+    hits: tuple[Hit, ...]
+    progress: Progress

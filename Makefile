@@ -1,0 +1,41 @@
+# Everything a newcomer needs. Each target sets up what it uses.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+.PHONY: install demo test check lint bench lock clean
+
+install: $(STAMP) ## set up .venv; gives .venv/bin/bookwheel
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	@$(PYTHON) -m venv .venv >/dev/null 2>&1 || { \
+	  echo "Python's venv module is missing: installing it"; \
+	  apt-get update -qq && apt-get install -y -qq python3-venv && rm -rf .venv && $(PYTHON) -m venv .venv; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: install ## hold a conversation with the server over the sample library
+	$(BIN)/python examples/demo.py
+
+test: install ## run the tests
+	$(BIN)/python -m pytest
+
+check: lint test ## all that CI runs
+
+lint: install
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: install ## print what we claim, measured now
+	$(BIN)/python benchmarks/ground.py
+
+lock: ## pin every dependency anew
+	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --no-header --no-annotate --quiet --output-file requirements.lock
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

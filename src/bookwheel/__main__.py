@@ -1,0 +1,5 @@
+"""`python -m bookwheel`."""
+
+from bookwheel.cli import main
+
+main()

@@ -1,0 +1,148 @@
+"""What every face is made of: tools, resources, answers, and the check of a caller's arguments."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import quote, unquote
+
+from bookwheel.errors import BookwheelError, Invalid, NotFound
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
+
+Arguments = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a tool says: text for a model, the same as data for a program, and notes beside them."""
+
+    text: str
+    data: Mapping[str, object] | None = None
+    error: bool = False
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """Something a client can list and read."""
+
+    uri: str
+    name: str
+    title: str
+    description: str
+    mime_type: str
+    meta: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What reading a resource gives."""
+
+    uri: str
+    mime_type: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Part of a long list, and where the next part begins (empty at the end)."""
+
+    resources: tuple[Resource, ...]
+    following: str = ""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """Something a client can call."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+    call: Callable[[Arguments], Answer]
+    title: str = ""
+    writes: bool = False
+
+    @cached_property
+    def validator(self) -> Validator:
+        """The compiled schema, made at the first call."""
+        from jsonschema import Draft202012Validator  # noqa: PLC0415 - listing tools does not need it
+
+        return Draft202012Validator(self.schema)
+
+    def check(self, arguments: Arguments) -> Arguments:
+        """Return the arguments with the defaults filled in; raises Invalid if they break the schema."""
+        fault = next(iter(sorted(self.validator.iter_errors(arguments), key=lambda one: list(one.path))), None)
+        if fault:
+            where = ".".join(str(part) for part in fault.path)
+            raise Invalid(f"{self.name}: {where + ': ' if where else ''}{fault.message}", argument=where)
+        properties: Mapping[str, Any] = self.schema.get("properties", {})
+        defaults = {name: one["default"] for name, one in properties.items() if "default" in one}
+        return {**defaults, **arguments}
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who the server says it is."""
+
+    name: str
+    version: str
+    instructions: str = ""
+
+
+class Face:
+    """One contract. A face without resources shows none."""
+
+    name: ClassVar[str]
+    has_resources: ClassVar[bool] = False
+    identity: Identity
+    tools: Sequence[Tool] = ()
+
+    def call(self, name: str, arguments: Arguments) -> Answer:
+        """Run a tool; whatever goes wrong becomes this contract's own error."""
+        tool = next((one for one in self.tools if one.name == name), None)
+        if tool is None:
+            raise NotFound(f"there is no tool {name}; there are: {', '.join(one.name for one in self.tools)}")
+        try:
+            return tool.call(tool.check(arguments))
+        except BookwheelError as error:
+            return self.failure(error, arguments)
+
+    def failure(self, error: BookwheelError, arguments: Arguments) -> Answer:
+        """Word an error as this contract does."""
+        return Answer(f"Error: {error.message}", error=True)
+
+    def resources(self, cursor: str) -> Page:
+        """Return the resources from *cursor* on; empty for the first."""
+        return Page(())
+
+    def read(self, uri: str) -> Sequence[Content]:
+        """Return what a resource holds; raises NotFound for an unknown one."""
+        raise NotFound(f"Resource not found: {uri}", uri=uri)
+
+
+def encode(path: str) -> str:
+    """Return a path as the part of a URI that names it, each segment percent-encoded."""
+    return "/".join(quote(segment, safe="") for segment in path.split("/"))
+
+
+def decode(text: str) -> str:
+    """Return what a percent-encoded text stands for."""
+    return unquote(text, errors="surrogateescape")
+
+
+def as_json(value: object) -> str:
+    """Return a value as the JSON text of an answer."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def object_schema(required: Iterable[str] = (), **properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of a tool's arguments."""
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
+    if names := list(required):
+        schema["required"] = names
+    return schema

@@ -1,0 +1,170 @@
+"""The `docs` contract: point it at a folder, get resources and a search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bookwheel import VERSION
+from bookwheel.catalog import Catalog
+from bookwheel.errors import BookwheelError, Forbidden, Invalid, NotFound
+from bookwheel.faces.base import Answer, Arguments, Content, Face, Identity, Page, Resource, Tool, encode, object_schema
+from bookwheel.model import Hit, Progress, Query, Record
+
+SCHEME = "docs://"
+MIME_TYPES = {".md": "text/markdown", ".html": "text/markdown", ".txt": "text/plain"}  # HTML is given as Markdown
+PAGE = 200  # resources in one answer
+LONGEST = 150  # characters of a description
+MOST = 100  # hits in one answer
+
+SEARCH_SCHEMA = object_schema(
+    ["query"],
+    query={"type": "string", "description": "Search query"},
+    searchIn={
+        "type": "string",
+        "enum": ["title", "content", "both"],
+        "description": "Search target: title, content, or both",
+        "default": "both",
+    },
+    limit={"type": "number", "description": "Maximum number of results", "default": 10},
+    fileTypes={"type": "array", "items": {"type": "string"}, "description": "File extensions to search"},
+)
+
+
+class Docs(Face):
+    """Every Markdown, HTML and text file as a resource, and one tool to search them."""
+
+    name = "docs"
+    has_resources = True
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self.identity = Identity("mcp-serve", VERSION)
+        self.tools = [
+            Tool("search_documents", "Search documents by title or content", SEARCH_SCHEMA, self._search),
+        ]
+
+    # resources
+
+    def resources(self, cursor: str) -> Page:
+        """Return the documents by path, a page at a time; the cursor is the last name of the page before."""
+        found: list[Record] = []
+        for record in self._catalog.records(after=cursor):
+            if record.source.suffix in MIME_TYPES:
+                found.append(record)
+            if len(found) > PAGE:
+                break
+        shown = found[:PAGE]
+        following = self._catalog.name(shown[-1].source) if len(found) > PAGE else ""
+        return Page(tuple(self._resource(record) for record in shown), following)
+
+    def _resource(self, record: Record) -> Resource:
+        return Resource(
+            self._uri(record),
+            record.source.name,
+            record.title,
+            describe(record),
+            MIME_TYPES[record.source.suffix],
+            {"tags": record.words("tags")},
+        )
+
+    def _uri(self, record: Record) -> str:
+        return SCHEME + encode(self._catalog.name(record.source))
+
+    def read(self, uri: str) -> Sequence[Content]:
+        """Return a document's text: as it is in the file, or as Markdown if that is HTML."""
+        if not uri.startswith(SCHEME):
+            raise NotFound(f"Resource not found: {uri}", uri=uri)
+        try:
+            document = self._catalog.read(uri.removeprefix(SCHEME))
+        except (NotFound, Forbidden, Invalid) as error:
+            raise NotFound(f"Resource not found: {uri}", uri=uri) from error
+        mime_type = MIME_TYPES.get(document.source.suffix)
+        if mime_type is None:
+            raise NotFound(f"Resource not found: {uri}", uri=uri)
+        return [Content(uri, mime_type, document.text)]
+
+    # search
+
+    def _search(self, arguments: Arguments) -> Answer:
+        query = Query(
+            _words(arguments["query"]),
+            suffixes=_suffixes(arguments.get("fileTypes") or []),
+            fields=arguments["searchIn"],
+            limit=_limit(arguments["limit"]),
+        )
+        results = self._catalog.search(query)
+        lines = [f"Search results: {len(results.hits)} matches"]
+        lines += [self._line(place, hit) for place, hit in enumerate(results.hits, 1)]
+        data = {
+            "matches": len(results.hits),
+            "results": [self._entry(hit) for hit in results.hits],
+            "index": freshness(results.progress),
+        }
+        return Answer("\n\n".join(lines), data, notes=notes(results.progress))
+
+    def _line(self, place: int, hit: Hit) -> str:
+        title = hit.record.title
+        return (
+            f'{place}. {self._uri(hit.record)} - "{title}" (relevance: {hit.score:.2f})\n'
+            f"   Excerpt: {hit.excerpt}\n"
+            f"   Match location: {hit.location}"
+        )
+
+    def _entry(self, hit: Hit) -> dict[str, object]:
+        return {
+            "uri": self._uri(hit.record),
+            "title": hit.record.title,
+            "relevance": round(hit.score, 2),
+            "excerpt": hit.excerpt,
+            "matchLocation": hit.location,
+            "headings": list(hit.chunk.headings),
+            "lines": [hit.chunk.line, hit.chunk.end_line],
+        }
+
+    def failure(self, error: BookwheelError, arguments: Arguments) -> Answer:
+        """Word an error as a sentence."""
+        return Answer(f"Error: {error.message}", error=True)
+
+
+def describe(record: Record) -> str:
+    """Return a record's description, or its first paragraph, cut at a word to LONGEST characters."""
+    text = record.word("description") or record.paragraph
+    if len(text) <= LONGEST:
+        return text
+    head = text[:LONGEST]  # one character is for the ellipsis
+    cut = head.rfind(" ")
+    return head[: cut if cut > 0 else LONGEST - 1].rstrip(" ,;:.-–—") + "…"
+
+
+def freshness(progress: Progress) -> dict[str, object]:
+    """Return how complete the index was, as data."""
+    return {"indexed": progress.indexed, "waiting": progress.waiting, "skipped": len(progress.skipped)}
+
+
+def notes(progress: Progress) -> tuple[str, ...]:
+    """Return what a reader should know of an index that is not complete."""
+    if not progress.waiting:
+        return ()
+    return (
+        f"Still indexing: {progress.share:.0%} of the documents are searchable so far "
+        f"({progress.waiting} files waiting). Search again in a moment for the rest.",
+    )
+
+
+def _words(query: str) -> str:
+    if not query.strip():
+        raise Invalid("query is empty; give at least one word, or * for every document", argument="query")
+    return query
+
+
+def _suffixes(types: Sequence[str]) -> frozenset[str]:
+    """Return the extensions to search: the given ones of ours, or all of ours."""
+    wanted = {"." + one.strip().lower().removeprefix(".") for one in types}
+    return frozenset(wanted or MIME_TYPES)
+
+
+def _limit(limit: Any) -> int:
+    if limit != limit or limit < 1:  # noqa: PLR0124 - not a number is not equal to itself
+        raise Invalid(f"limit is {limit}; it must be at least 1", argument="limit")
+    return int(min(limit, MOST))

@@ -1,0 +1,117 @@
+"""Reduce a line of Markdown to the text its reader sees.
+
+What is doubtful stays as it is written: `snake_case`, `a * b` and `List<String>` are text.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from typing import NamedTuple
+
+from bookwheel.formats.lines import fold
+
+LONGEST = 4_000  # characters: what is longer is no title and stays as it is
+
+_SPECIAL = re.compile(r"[\\`*_\[<&~]")
+_ATOM = re.compile(
+    r"\\(?P<escaped>[!-/:-@\[-`{-~])"
+    r"|(?<!`)(?P<ticks>`+)(?!`)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)"
+    r"|<(?P<link>[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\s<>]*|[^\s<>@]+@[^\s<>@]+)>"
+    r"|(?P<comment><!--.*?-->)"
+    r"|</?(?P<tag>a|abbr|b|bdi|bdo|big|br|center|cite|code|data|del|details|dfn|div|em|font|h[1-6]|i|img|input|ins|kbd"
+    r"|label|mark|p|picture|q|s|samp|small|source|span|strike|strong|sub|summary|sup|svg|time|tt|u|var|wbr)"
+    r"(?=[\s/>])(?:[^<>\"']|\"[^\"]*+\"|'[^']*+')*+>"
+    r"|(?P<entity>&(?:\#[0-9]{1,7}|\#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]*);)",
+    re.IGNORECASE | re.DOTALL,
+)
+_LINK = re.compile(
+    r"!?\[([^\[\]]*)\]\(\s*+(?:<[^<>]*+>|[^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+)"
+    r"(?:\s++(?:\"[^\"]*+\"|'[^']*+'|\([^()]*+\)))?\s*+\)"
+)
+_RUN = re.compile(r"\*+|_+|(?<!~)~~(?!~)")
+
+
+def plain(text: str) -> str:
+    """Return *text* without its inline markup, white space folded."""
+    if len(text) > LONGEST or not _SPECIAL.search(text):
+        return fold(text)
+    atoms: list[str] = []
+    bare = _ATOM.sub(lambda found: stash(found, atoms), text.replace("\0", "\ufffd"))
+    shown = unmark(unlink(bare))
+    return fold(re.sub("\0([0-9]+)\0", lambda found: atoms[int(found[1])], shown))
+
+
+def stash(found: re.Match[str], atoms: list[str]) -> str:
+    """Put what *found* shows into *atoms*, out of reach of links and emphasis, and return a mark for it."""
+    atoms.append(show(found))
+    return f"\0{len(atoms) - 1}\0"
+
+
+def show(found: re.Match[str]) -> str:
+    """Return what a reader sees of an escape, code span, autolink, comment, tag or entity."""
+    if found["entity"]:
+        return html.unescape(found["entity"])
+    if found["tag"]:
+        return " " if found["tag"].lower() == "br" else ""
+    return found["escaped"] or found["code"] or found["link"] or ""
+
+
+def unlink(text: str) -> str:
+    """Return *text* with links and images, nested ones too, reduced to their text."""
+    for _ in range(3):  # an image in a link in an image is as deep as anyone goes
+        text, count = _LINK.subn(r"\1", text)
+        if not count:
+            break
+    return text
+
+
+class Run(NamedTuple):
+    """A run of emphasis marks."""
+
+    mark: str
+    start: int
+    opens: bool
+    closes: bool
+
+
+def unmark(text: str) -> str:
+    """Return *text* without the emphasis marks that pair up."""
+    runs = [weigh(text, found) for found in _RUN.finditer(text)]
+    shown, at = list[str](), 0
+    for run, left in zip(runs, pair(runs), strict=True):
+        shown += (text[at : run.start], run.mark[:left])
+        at = run.start + len(run.mark)
+    return "".join(shown) + text[at:]
+
+
+def weigh(text: str, found: re.Match[str]) -> Run:
+    """Return a run with CommonMark's opinion on whether it may open and close emphasis."""
+    before, after = kind(text[: found.start()][-1:]), kind(text[found.end() : found.end() + 1])
+    left = after == "letter" or (after == "sign" and before != "letter")
+    right = before == "letter" or (before == "sign" and after != "letter")
+    if found[0][0] != "_":
+        return Run(found[0], found.start(), left, right)
+    return Run(found[0], found.start(), left and before != "letter", right and after != "letter")
+
+
+def kind(letter: str) -> str:
+    """Return whether *letter* is a space (so is the end of the text), a sign or a letter."""
+    if not letter or letter.isspace():
+        return "space"
+    return "sign" if letter == "\0" or unicodedata.category(letter)[0] in "PS" else "letter"
+
+
+def pair(runs: list[Run]) -> list[int]:
+    """Return how many marks of each run stay as text because they found no partner."""
+    left, open_ = [len(run.mark) for run in runs], list[int]()
+    for i, run in enumerate(runs):
+        while run.closes and left[i] and (partners := [j for j in open_ if runs[j].mark[0] == run.mark[0]]):
+            j = partners[-1]
+            used = min(left[i], left[j])
+            left[i], left[j] = left[i] - used, left[j] - used
+            del open_[open_.index(j) + bool(left[j]) :]
+        if run.opens and left[i]:
+            open_.append(i)
+    return left

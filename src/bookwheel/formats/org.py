@@ -1,0 +1,60 @@
+"""Read Org files as text with sections: a headline is a line of stars, a space and a title."""
+
+from __future__ import annotations
+
+import re
+
+from bookwheel.formats import lines
+from bookwheel.formats.encoding import decode
+from bookwheel.formats.outline import Heading, outline, top
+from bookwheel.model import Document, Section, Source
+
+_HEADLINE = re.compile(r"^(\*+) (.*)$", re.MULTILINE)
+_BEFORE = re.compile(r"(?:(?:TODO|DONE)(?: +|$))?(?:\[#[A-Z0-9]+\] *)?")
+_TAGS = re.compile(r"(?:^|(?<=[ \t])):[\w@#%:]+:$")
+_SETTING = re.compile(r"^[ \t]*#\+(title|description):[ \t]*(.*)$", re.IGNORECASE | re.MULTILINE)
+_NO_TEXT = re.compile(r"[ \t]*(?:$|#(?:[ +]|$)|:[\w-]+:|-----)|\*+ ")
+_DRAWER = re.compile(r"^[ \t]*:[\w-]+:[ \t]*\n(?:(?!\*+ ).*\n)*?[ \t]*:END:[ \t]*$", re.IGNORECASE | re.MULTILINE)
+
+
+def read(source: Source, data: bytes) -> Document:
+    """Return the document in *data*; its text is the file's own."""
+    text = decode(data)
+    body, metadata = lines.skip_mark(text), settings(lines.level(text))
+    found = sections(text, body)
+    shown = paragraph(lines.level(text[body:]))
+    return Document(source, text, "org", metadata, "", body, top(found), shown, found)
+
+
+def settings(text: str) -> dict[str, object]:
+    """Return the title and description a levelled *text* sets; the parts of a repeated one are joined."""
+    found: dict[str, str] = {}
+    for key, value in _SETTING.findall(text):
+        found[key.lower()] = lines.fold(f"{found.get(key.lower(), '')} {value}")
+    return {key: value for key, value in found.items() if value}
+
+
+def sections(text: str, start: int = 0) -> tuple[Section, ...]:
+    """Return the sections of *text* from *start* on, in reading order."""
+    level, headings, counted, number = lines.level(text), list[Heading](), 0, 1
+    for found in _HEADLINE.finditer(level, start):
+        if text[found.end(1)] == " ":
+            number, counted = number + level.count("\n", counted, found.start()), found.start()
+            headings.append(Heading(len(found[1]), title(found[2]), found.start(), number))
+    return outline(headings, len(text))
+
+
+def title(headline: str) -> str:
+    """Return a *headline* without keyword, priority and tags."""
+    return lines.fold(_TAGS.sub("", _BEFORE.sub("", headline.strip(), count=1)))
+
+
+def paragraph(text: str) -> str:
+    """Return the first lines of a levelled *text* that are no headline, keyword or drawer."""
+    found: list[str] = []
+    for line in lines.each(_DRAWER.sub("", text)):
+        if not _NO_TEXT.match(line):
+            found.append(line)
+        elif found:
+            break
+    return lines.fold(" ".join(found))

@@ -1,0 +1,107 @@
+"""Turn text into the terms that search compares.
+
+Case and diacritics are folded, English words stemmed and its stop words left out. An identifier
+(`max_open_books`, `setGearRatio`, `E-1042`, `2.4.1`, `notes/todo.md`) gives itself whole and its
+parts. Text written without spaces (Chinese, Japanese, Korean, Thai) gives single characters and pairs.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import Stemmer
+
+LONGEST = 64  # characters: longer runs are data, not words
+
+STOP_WORDS = frozenset(
+    """
+    a about above after again against all also am an and any are aren't as at be because been before being below
+    between both but by can can't cannot could couldn't did didn't do does doesn't doing don't down during each few
+    for from further had hadn't has hasn't have haven't having he her here hers herself him himself his how i if in
+    into is isn't it its itself just let me more most must mustn't my myself no nor not of off on once only or other
+    ought our ours ourselves out over own same shan't she should shouldn't so some such than that the their theirs
+    them themselves then there these they this those through to too under until up us very was wasn't we were weren't
+    what when where which while who whom whose why will with won't would wouldn't you your yours yourself yourselves
+    """.replace("'", "").split()
+)
+
+_EDGES = ".,;:!?\"'()[]*`"
+_COMPOUND = re.compile(r"\w+(?:[.\-/:@'’+#]+\w+)*(?:\+\+|#)?")  # a word, or words joined as identifiers join them
+_APOSTROPHE = re.compile(r"['’](?:s\b)?")
+_PARTS = re.compile(r"[^\W_]+")
+_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_MARKS = re.compile("[\u0300-\u036f]+")  # accents; the voicing marks of Japanese are letters of their own
+_SPACELESS = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
+
+
+def terms(text: str) -> list[str]:
+    """Return the terms of *text* in order, stop words left out unless there is nothing else."""
+    found = [term for raw in text.split() for term in analyse(raw)]
+    return found or [term for raw in text.split() for term in analyse(raw, stops=False)]
+
+
+@lru_cache(maxsize=200_000)
+def analyse(raw: str, stops: bool = True) -> tuple[str, ...]:
+    """Return the terms of one run of characters without white space."""
+    bare = raw.strip(_EDGES)
+    if bare.isascii() and bare.isalpha() and (bare[1:].islower() or bare.isupper()):
+        return tuple(_word_terms(bare, stops))  # nine runs of ten are a plain word
+    text = fold(raw)
+    found: list[str] = []
+    for match in _COMPOUND.finditer(text):
+        found += _compound_terms(_APOSTROPHE.sub("", match[0]), stops)
+    return tuple(found)
+
+
+def fold(text: str) -> str:
+    """Return *text* without diacritics and in its plain forms; case is kept."""
+    if text.isascii():
+        return text
+    parted = unicodedata.normalize("NFKD", text).replace("ß", "ss")
+    return unicodedata.normalize("NFC", _MARKS.sub("", parted))
+
+
+def _compound_terms(word: str, stops: bool) -> Iterable[str]:
+    if _SPACELESS.search(word):
+        return _spaceless_terms(word, stops)
+    if not word:
+        return []
+    parts = [part for run in _PARTS.findall(word) for part in _CASE.split(run)]
+    if len(parts) == 1 and len(parts[0]) == len(word):
+        return _word_terms(word, stops)
+    whole = [word.lower()] if len(word) <= LONGEST else []
+    return whole + [term for part in parts for term in _word_terms(part, stops)]
+
+
+def _word_terms(word: str, stops: bool) -> list[str]:
+    lower = word.lower()
+    if len(lower) > LONGEST or (stops and lower in STOP_WORDS):
+        return []
+    return [stem(lower)]
+
+
+def _spaceless_terms(word: str, stops: bool) -> list[str]:
+    found: list[str] = []
+    end = 0
+    for match in _SPACELESS.finditer(word):
+        found += _compound_terms(word[end : match.start()], stops)
+        run, end = match[0], match.end()
+        found += [*run, *(run[i : i + 2] for i in range(len(run) - 1))]
+    return [*found, *_compound_terms(word[end:], stops)]
+
+
+def stem(word: str) -> str:
+    """Return the English stem of a lower-case word; numbers and codes are left alone."""
+    return str(_stemmer().stemWord(word)) if word.isalpha() else word
+
+
+@cache
+def _stemmer() -> Stemmer.Stemmer:
+    import Stemmer  # noqa: PLC0415 - the command line answers most questions without it
+
+    return Stemmer.Stemmer("english", 0)

@@ -1,0 +1,155 @@
+"""One SQLite file: its layout, its transactions, and what happens when it cannot be used.
+
+Every change is one transaction, so after a crash the old or the new state is whole. Several processes
+may use one file: readers never wait, writers take turns.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bookwheel.errors import Unavailable
+
+VERSION = 1  # of the layout below
+PATIENCE = 60.0  # seconds a writer waits for its turn
+
+_LAYOUT = """
+CREATE TABLE libraries (
+    number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, scope TEXT NOT NULL UNIQUE, root TEXT NOT NULL
+);
+CREATE TABLE documents (
+    number INTEGER PRIMARY KEY, doc_id TEXT NOT NULL UNIQUE, library INTEGER NOT NULL, path TEXT NOT NULL,
+    location TEXT NOT NULL, size INTEGER NOT NULL, modified INTEGER NOT NULL, digest TEXT NOT NULL,
+    kind TEXT NOT NULL, suffix TEXT NOT NULL, title TEXT NOT NULL, heading TEXT NOT NULL, paragraph TEXT NOT NULL,
+    metadata TEXT NOT NULL, problem TEXT NOT NULL, chunk_count INTEGER NOT NULL, created TEXT NOT NULL,
+    segment INTEGER NOT NULL, place INTEGER NOT NULL,
+    UNIQUE (library, path)
+);
+CREATE INDEX documents_by_segment ON documents (segment);
+CREATE TABLE texts (number INTEGER PRIMARY KEY, text TEXT NOT NULL);
+CREATE TABLE chunks (
+    document INTEGER NOT NULL, place INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
+    line INTEGER NOT NULL, end_line INTEGER NOT NULL, section TEXT NOT NULL, headings TEXT NOT NULL,
+    page INTEGER NOT NULL, PRIMARY KEY (document, place)
+) WITHOUT ROWID;
+CREATE TABLE skipped (
+    library INTEGER NOT NULL, path TEXT NOT NULL, size INTEGER NOT NULL, modified INTEGER NOT NULL,
+    reason TEXT NOT NULL, PRIMARY KEY (library, path)
+) WITHOUT ROWID;
+CREATE TABLE segments (
+    number INTEGER PRIMARY KEY, pages BLOB NOT NULL, libraries BLOB NOT NULL, suffixes TEXT NOT NULL,
+    owner BLOB NOT NULL, lengths BLOB NOT NULL, dead BLOB NOT NULL
+);
+CREATE TABLE postings (
+    segment INTEGER NOT NULL, term TEXT NOT NULL, field INTEGER NOT NULL, packed BLOB NOT NULL,
+    PRIMARY KEY (segment, term, field)
+) WITHOUT ROWID;
+CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+INSERT INTO state VALUES ('generation', 1);
+"""
+
+log = logging.getLogger(__name__)
+
+
+class Database:
+    """A connection to read and one to write, each for one thread at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._writer = _open(path)
+            self._reader = _connect(path)
+        except (OSError, sqlite3.Error) as error:
+            raise Unavailable(
+                f"the store {path.parent} cannot be used ({error}); name another folder with --store",
+                store=str(path.parent),
+            ) from error
+        self._read_turn = threading.RLock()
+        self._write_turn = threading.RLock()
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Give one consistent view of everything."""
+        with self._read_turn:
+            self._reader.execute("BEGIN")
+            try:
+                yield self._reader
+            finally:
+                self._reader.execute("COMMIT")
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Make all that is written inside visible at once, or none of it."""
+        with self._write_turn:
+            _begin(self._writer)
+            try:
+                yield self._writer
+                self._writer.execute("UPDATE state SET value = value + 1 WHERE name = 'generation'")
+                self._writer.execute("COMMIT")
+            except BaseException:
+                with contextlib.suppress(sqlite3.Error):
+                    self._writer.execute("ROLLBACK")
+                raise
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._read_turn, self._write_turn:
+            self._reader.close()
+            self._writer.close()
+
+
+def _begin(connection: sqlite3.Connection) -> None:
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError as error:
+        raise Unavailable(f"the store is busy or cannot be written ({error}); try again in a moment") from error
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    """Return a connection to a file of the right layout; a broken or foreign one is set aside, not deleted."""
+    connection = _connect(path)
+    try:
+        found = connection.execute("PRAGMA user_version").fetchone()[0]
+        connection.execute("PRAGMA journal_mode = WAL")
+        if found == VERSION:
+            return connection
+        if found == 0:
+            return _lay_out(connection)
+        reason = f"it has layout {found}, not {VERSION}"
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.OperationalError):
+            raise
+        reason = str(error)
+    connection.close()
+    aside = path.with_name(f"{path.stem}-{time.strftime('%Y%m%d-%H%M%S')}{path.suffix}")
+    path.rename(aside)
+    for tail in ("-wal", "-shm"):
+        path.with_name(path.name + tail).unlink(missing_ok=True)
+    log.warning("the index could not be read (%s): kept as %s, and a new one is built", reason, aside.name)
+    return _lay_out(_connect(path))
+
+
+def _lay_out(connection: sqlite3.Connection) -> sqlite3.Connection:
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("BEGIN IMMEDIATE")
+    if connection.execute("PRAGMA user_version").fetchone()[0] == 0:  # another process may have been first
+        for statement in filter(str.strip, _LAYOUT.split(";")):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+    connection.execute("COMMIT")
+    return connection
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA cache_size = -8000")
+    return connection

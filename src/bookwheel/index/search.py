@@ -1,0 +1,181 @@
+"""Answer a query: its words, what counts for each, the best pages, and for each the passage to show."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bookwheel.index.analysis import analyse, fold, terms
+from bookwheel.index.excerpt import excerpt
+from bookwheel.index.postings import FIELDS, Integers
+from bookwheel.index.ranking import Occurrences, Ranking, Word, rank
+from bookwheel.index.segments import Snapshot, completions, occurrences, snapshot, vocabulary
+from bookwheel.index.store import Store, read_chunk, read_record, read_span
+from bookwheel.model import Chunk, Hit, Query
+
+EVERYTHING = "*"
+LONGEST_QUERY = 2_000  # characters: more is a document, not a question
+MOST_WORDS = 256
+NEAR = 0.5  # what a term at edit distance 1 counts
+BEGUN = 0.8  # what a term that the last word begins counts
+MOST_VARIANTS = 24
+CANDIDATES = 200  # pages looked at for a quoted phrase
+
+TITLE = frozenset({"title", "path"})
+CONTENT = frozenset({"heading", "body", "keywords"})
+_LOOK_IN = {"title": TITLE, "content": CONTENT, "both": TITLE | CONTENT}
+_PHRASE = re.compile(r'"([^"]+)"')
+_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+
+
+class Searcher:
+    """Searches one store; keeps the index's small arrays between queries."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._last: Snapshot | None = None
+
+    def search(self, query: Query, libraries: frozenset[int] | None = None) -> list[Hit]:
+        """Return the documents that answer the query, best first, from these libraries or from all."""
+        with self._store.database.reading() as db:
+            self._last = now = snapshot(db, self._last)
+            wanted = _wanted(now, query, libraries)
+            text = query.text[:LONGEST_QUERY].replace("\0", " ").strip()
+            if text == EVERYTHING:
+                return _everything(db, now, wanted, query.limit)
+            words = list(_words(db, now, text))
+            found = occurrences(db, now, {term for word in words for term, _ in word.variants})
+            ranking = rank(now, words, found, _LOOK_IN[query.fields])
+            hits = _hits(db, now, ranking, wanted, words, found)
+            return list(_take(hits, _PHRASE.findall(text), db, query.limit))
+
+
+def _wanted(now: Snapshot, query: Query, libraries: frozenset[int] | None) -> Integers:
+    """Return the mask of pages a query may see."""
+    mask = now.alive
+    if libraries is not None:
+        mask = mask & np.isin(now.libraries, list(libraries))
+    if query.suffixes:
+        codes = [code for code, suffix in enumerate(now.kinds) if suffix in query.suffixes]
+        mask = mask & np.isin(now.suffixes, codes)
+    return mask
+
+
+def _everything(db: sqlite3.Connection, now: Snapshot, wanted: Integers, limit: int) -> list[Hit]:
+    records = [read_record(db, int(page)) for page in now.pages[wanted]]
+    records.sort(key=lambda record: (record.source.library, record.source.path))
+    return [
+        Hit(record, chunk := read_chunk(db, record.number, 0), 1.0, "content", _show(db, record.number, chunk, set()))
+        for record in records[:limit]
+    ]
+
+
+def _words(db: sqlite3.Connection, now: Snapshot, text: str) -> Iterator[Word]:
+    """Yield the words of a query: as they are where they occur, else what they may have been meant to be."""
+    said = terms(text)
+    asked = Counter(said[:MOST_WORDS])
+    known = vocabulary(db, now, asked)
+    for term, times in asked.items():
+        variants = [] if term in known else _variants(db, now, term, last=term == said[-1])
+        yield Word(tuple(variants) or ((term, 1.0),), times)
+
+
+def _variants(db: sqlite3.Connection, now: Snapshot, term: str, last: bool) -> list[tuple[str, float]]:
+    begun = completions(db, now, term, MOST_VARIANTS) if last and len(term) >= 3 else []
+    near = sorted(vocabulary(db, now, _neighbours(term)) - set(begun)) if len(term) >= 4 else []
+    return [(one, BEGUN) for one in begun] + [(one, NEAR) for one in near[:MOST_VARIANTS]]
+
+
+def _neighbours(term: str) -> set[str]:
+    """Return every word one edit away: a letter dropped, added, changed, or swapped with the next."""
+    parts = [(term[:i], term[i:]) for i in range(len(term) + 1)]
+    letters = _LETTERS if term.isascii() else _LETTERS + "".join(set(term))
+    dropped = {a + b[1:] for a, b in parts if b}
+    swapped = {a + b[1] + b[0] + b[2:] for a, b in parts if len(b) > 1}
+    changed = {a + c + b[1:] for a, b in parts if b for c in letters}
+    added = {a + c + b for a, b in parts for c in letters}
+    return (dropped | swapped | changed | added) - {term}
+
+
+def _hits(
+    db: sqlite3.Connection,
+    now: Snapshot,
+    ranking: Ranking,
+    wanted: Integers,
+    words: Sequence[Word],
+    found: Occurrences,
+) -> Iterator[Hit]:
+    """Yield hits from the best page down, made only as they are asked for."""
+    shown = {term for word in words for term, _ in word.variants}
+    holders = _Holders(now, found)
+    for page in _order(ranking.pages, wanted):
+        record = read_record(db, int(now.pages[page]))
+        first, end = now.first[page], now.first[page] + record.chunk_count
+        best = int(np.argmax(ranking.chunks[first:end]))
+        chunk = read_chunk(db, record.number, best)
+        score = min(1.0, max(0.01, float(ranking.pages[page])))
+        yield Hit(record, chunk, score, holders.location(int(page)), _show(db, record.number, chunk, shown))
+
+
+def _order(scores: Integers, wanted: Integers) -> Iterator[int]:
+    """Yield the wanted pages with a score, best first, equal ones in the order they were stored."""
+    found = np.flatnonzero((scores > 0) & wanted)
+    if len(found) > CANDIDATES * 4:
+        top = np.argpartition(-scores[found], CANDIDATES * 4)[: CANDIDATES * 4]
+        found = found[np.sort(top)]
+    yield from found[np.argsort(-scores[found], kind="stable")].tolist()
+
+
+@dataclass(frozen=True, slots=True)
+class _Holders:
+    """Which pages hold a word of the query where."""
+
+    now: Snapshot
+    found: Occurrences
+
+    def location(self, page: int) -> str:
+        """Say where on a page the words were found."""
+        title = any(self._held(page, name) for name in TITLE)
+        content = any(self._held(page, name) for name in CONTENT)
+        return "both" if title and content else "title" if title else "content"
+
+    def _held(self, page: int, field: str) -> bool:
+        return any(name == field and self._holds(page, name, units) for (_, name), (units, _) in self.found.items())
+
+    def _holds(self, page: int, field: str, units: Integers) -> bool:
+        if field in {"body", "heading"}:
+            first = self.now.first[page]
+            end = self.now.first[page + 1] if page + 1 < len(self.now.first) else len(self.now.owner)
+            place = np.searchsorted(units, first)
+            return bool(place < len(units) and units[place] < end)
+        place = np.searchsorted(units, page)
+        return bool(place < len(units) and units[place] == page)
+
+
+def _take(hits: Iterator[Hit], phrases: Sequence[str], db: sqlite3.Connection, limit: int) -> Iterator[Hit]:
+    """Yield the first hits; with quoted phrases, only those that hold every one of them."""
+    wanted = [_plain(phrase) for phrase in phrases if phrase.strip()]
+    looked = 0
+    for hit in hits:
+        if limit <= 0 or looked >= CANDIDATES:
+            return
+        if wanted:
+            looked += 1
+            text = _plain(f"{hit.record.title}\n{read_span(db, hit.record.number)}")
+            if not all(phrase in text for phrase in wanted):
+                continue
+        yield hit
+        limit -= 1
+
+
+def _plain(text: str) -> str:
+    return " ".join(fold(text).lower().split())
+
+
+def _show(db: sqlite3.Connection, number: int, chunk: Chunk, shown: set[str]) -> str:
+    return excerpt(read_span(db, number, chunk.start, chunk.end), shown)

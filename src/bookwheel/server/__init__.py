@@ -1,0 +1,1 @@
+"""Carries faces to clients. The only room that knows the protocol."""

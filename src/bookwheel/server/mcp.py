@@ -1,0 +1,184 @@
+"""A face as an MCP server: list, call, read, and word of changes.
+
+The one place where errors meet the protocol: ours become what the face says of them, any other is a bug,
+logged with its traceback and told as an internal error, and the server lives on.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import anyio
+import anyio.to_thread
+import mcp_types as types
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+from mcp.server.session import ServerSession
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourcesListChanged
+from mcp.shared.exceptions import MCPError
+
+from bookwheel.errors import BookwheelError, NotFound
+from bookwheel.faces.base import Answer, Face, Resource, Tool
+
+GREETINGS = frozenset({"initialize", "server/discover"})
+
+log = logging.getLogger(__name__)
+Context = ServerRequestContext[Any]
+Value = TypeVar("Value")
+
+
+class FaceServer(Server[Any]):
+    """One face, ready to be run over any transport."""
+
+    def __init__(self, face: Face) -> None:
+        self.face = face
+        self._sessions: set[ServerSession] = set()  # clients that were greeted by a handshake
+        self._bus = InMemorySubscriptionBus()  # clients that listen
+        self.greeted = anyio.Event()  # the first client has its greeting, or wants more than that
+        identity = face.identity
+        super().__init__(
+            identity.name,
+            version=identity.version,
+            instructions=identity.instructions or None,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_subscriptions_listen=ListenHandler(self._bus),
+        )
+        self.middleware.append(self._notice)
+        self.add_notification_handler("notifications/initialized", types.NotificationParams, self._greet)
+        if face.has_resources:
+            self.add_request_handler("resources/list", types.PaginatedRequestParams, self._list_resources)
+            self.add_request_handler("resources/templates/list", types.PaginatedRequestParams, self._list_templates)
+            self.add_request_handler("resources/read", types.ReadResourceRequestParams, self._read_resource)
+
+    # what the client is told at the start
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        """Announce that lists of resources change, and nothing that is not there."""
+        options = super().create_initialization_options(
+            notification_options or NotificationOptions(resources_changed=self.face.has_resources),
+            experimental_capabilities,
+            extensions,
+        )
+        options.capabilities.tools = types.ToolsCapability()
+        return options
+
+    async def _notice(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        """Let heavy work begin only when a greeting is out, so that nothing slows it."""
+        if ctx.method not in GREETINGS:
+            self.greeted.set()
+        try:
+            return await call_next(ctx)
+        finally:
+            self.greeted.set()
+
+    async def _greet(self, ctx: Context, params: types.NotificationParams | None) -> None:
+        self._sessions.add(ctx.session)
+
+    async def announce(self) -> None:
+        """Tell every client that the list of resources has changed."""
+        if not self.face.has_resources:
+            return
+        await self._bus.publish(ResourcesListChanged())
+        for session in list(self._sessions):
+            try:
+                await session.send_resource_list_changed()
+            except Exception:  # noqa: BLE001 - a client that is gone fails in as many ways as there are transports
+                self._sessions.discard(session)
+
+    # tools
+
+    async def _list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[_tool(tool) for tool in self.face.tools])
+
+    async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        arguments = params.arguments or {}
+        try:
+            answer = await _in_thread(lambda: self.face.call(params.name, arguments))
+        except MCPError as error:
+            if error.code != types.INTERNAL_ERROR:
+                raise
+            answer = self.face.failure(BookwheelError(error.message), arguments)
+        return _result(answer)
+
+    # resources
+
+    async def _list_resources(self, ctx: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
+        cursor = _open_cursor(params.cursor)
+        page = await _in_thread(lambda: self.face.resources(cursor))
+        result: dict[str, Any] = {"resources": [_resource(one) for one in page.resources]}
+        if page.following:
+            result["nextCursor"] = base64.urlsafe_b64encode(page.following.encode()).decode()
+        return result
+
+    async def _list_templates(
+        self, ctx: Context, params: types.PaginatedRequestParams
+    ) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=[])
+
+    async def _read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        contents = await _in_thread(lambda: self.face.read(params.uri))
+        return types.ReadResourceResult(
+            contents=[
+                types.TextResourceContents(uri=one.uri, mime_type=one.mime_type, text=one.text) for one in contents
+            ]
+        )
+
+
+async def _in_thread(work: Callable[[], Value]) -> Value:
+    """Run *work* off the event loop; what it raises becomes an error of the protocol."""
+    try:
+        return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+    except NotFound as error:
+        raise MCPError(types.INVALID_PARAMS, error.message, dict(error.details) or None) from error
+    except BookwheelError as error:
+        raise MCPError(types.INVALID_PARAMS, error.message) from error
+    except Exception as error:
+        log.exception("a request failed")
+        raise MCPError(types.INTERNAL_ERROR, "internal error; the server's log says more") from error
+
+
+def _open_cursor(cursor: str | None) -> str:
+    try:
+        return base64.urlsafe_b64decode((cursor or "").encode()).decode()
+    except (binascii.Error, ValueError) as error:
+        raise MCPError(types.INVALID_PARAMS, f"the cursor {cursor!r} is none of ours; list again from the start") from error
+
+
+def _tool(tool: Tool) -> types.Tool:
+    return types.Tool(
+        name=tool.name,
+        description=tool.description,
+        input_schema=dict(tool.schema),
+        annotations=types.ToolAnnotations(read_only_hint=not tool.writes, open_world_hint=False),
+    )
+
+
+def _result(answer: Answer) -> types.CallToolResult:
+    texts = [answer.text, *answer.notes]
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=text) for text in texts],
+        structured_content=answer.data,
+        is_error=answer.error,
+    )
+
+
+def _resource(resource: Resource) -> Mapping[str, Any]:
+    shown = {
+        "uri": resource.uri,
+        "name": resource.name,
+        "title": resource.title,
+        "description": resource.description,
+        "mimeType": resource.mime_type,
+    }
+    return {**shown, "_meta": resource.meta} if resource.meta else shown

@@ -1,0 +1,64 @@
+"""Run a face over a transport: greet at once, index behind, watch, announce."""
+
+from __future__ import annotations
+
+import logging
+import signal
+from collections.abc import Awaitable, Callable
+
+import anyio
+import anyio.to_thread
+
+from bookwheel.catalog import Catalog
+from bookwheel.errors import BookwheelError
+from bookwheel.faces.base import Face
+from bookwheel.server.mcp import FaceServer
+from bookwheel.server.stdio import streams
+
+log = logging.getLogger(__name__)
+Refresh = Callable[[], Awaitable[None]]
+Watch = Callable[[Refresh], Awaitable[None]]
+
+
+def serve(face: Face, catalog: Catalog, watch: Watch | None) -> None:
+    """Serve one client over standard input and output until it leaves; *watch* calls for a sync when one is due."""
+    anyio.run(_serve, face, catalog, watch)
+
+
+async def _serve(face: Face, catalog: Catalog, watch: Watch | None) -> None:
+    server = FaceServer(face)
+    async with streams() as (incoming, outgoing), anyio.create_task_group() as tasks:
+        tasks.start_soon(_leave_on_signal, tasks.cancel_scope)
+        tasks.start_soon(_keep_fresh, server, catalog, watch)
+        await server.run(incoming, outgoing, server.create_initialization_options())
+        catalog.stop()
+        tasks.cancel_scope.cancel()
+
+
+async def _leave_on_signal(scope: anyio.CancelScope) -> None:
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        async for number in signals:
+            log.info("stopping on %s", signal.Signals(number).name)
+            scope.cancel()
+
+
+async def _keep_fresh(server: FaceServer, catalog: Catalog, watch: Watch | None) -> None:
+    """Index once the client has been greeted, and again whenever something may have changed."""
+
+    async def refresh() -> None:
+        try:
+            changes = await anyio.to_thread.run_sync(catalog.sync, abandon_on_cancel=True)
+        except BookwheelError as error:
+            log.warning("the index could not be brought up to date: %s", error.message)
+            return
+        if changes:
+            log.info("indexed %d documents, dropped %d", changes.indexed, changes.dropped)
+            await server.announce()
+
+    try:
+        await server.greeted.wait()
+        await refresh()
+        if watch:
+            await watch(refresh)
+    finally:
+        catalog.stop()
