@@ -16,8 +16,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from bookwheel.containment import contain, stamp
 from bookwheel.errors import Invalid, NotFound, OutsideRoots
-from bookwheel.folders import Folder, Found, Skipped, admits, contain, folder_for, scan, stamp
+from bookwheel.folders import Folder, Found, Skipped, admits, folder_for, scan
 from bookwheel.model import Source, Stamp
 
 NOBODY = 65534

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bookwheel import formats
+from bookwheel.containment import contain, stamp
 from bookwheel.errors import BookwheelError, Forbidden, NotFound, TooLarge
-from bookwheel.folders import Folder, Found, Skipped, admits, contain, scan, stamp
+from bookwheel.folders import Folder, Found, Skipped, admits, scan
 from bookwheel.index.chunking import split
 from bookwheel.index.store import Entry, Store
 from bookwheel.model import Document, Library, Progress, Query, Record, Results, Source, Stamp
@@ -100,24 +101,24 @@ class Catalog:
         """Return the name a document goes by: its path, behind its library where there are several."""
         return source.path if len(self._wanted) == 1 else f"{source.library}/{source.path}"
 
-    def locate(self, name: str) -> tuple[Folder, Library, str]:
+    def locate(self, name: str) -> tuple[Folder, str]:
         """Return the folder and the path inside it that a caller's name means.
 
         Raises OutsideRoots if it leads out of the folder, NotFound if nothing is served under it.
         """
-        folder, library, inner = self._whose(name)
+        folder, inner = self._whose(name)
         path = contain(folder.root, inner).relative_to(folder.root).as_posix()
         if not admits(folder, path):
             raise NotFound(f"{name} is not served here", name=name)
-        return folder, library, path
+        return folder, path
 
-    def _whose(self, name: str) -> tuple[Folder, Library, str]:
-        if len(self.folders) == 1:
-            return *self.folders[0], name
+    def _whose(self, name: str) -> tuple[Folder, str]:
+        if len(self._wanted) == 1:
+            return self._wanted[0], name
         head, _, tail = name.partition("/")
-        for folder, library in self.folders:
+        for folder, _ in self.folders:
             if folder.library == head:
-                return folder, library, tail
+                return folder, tail
         raise NotFound(f"{name} is not served here; names begin with a library's name", name=name)
 
     # list and read
@@ -134,17 +135,9 @@ class Catalog:
             left -= len(found) if limit > 0 else 0
             yield from found
 
-    def record(self, name: str) -> Record:
-        """Return what is known of the document a caller names."""
-        _, library, path = self.locate(name)
-        found = self.store.record(library, path)
-        if found is None:
-            raise NotFound(f"{name} is not indexed", name=name)
-        return found
-
     def read(self, name: str) -> Document:
         """Return the document a caller names, as it is on disk now."""
-        folder, _, path = self.locate(name)
+        folder, path = self.locate(name)
         place = folder.root / path
         now = stamp(place)
         if now.size > folder.max_file_size:
@@ -303,7 +296,7 @@ def _alone(store: Path, library: Library) -> Iterator[None]:
 
 
 @lru_cache(maxsize=8)
-def _read(source: Source, now: Stamp) -> Document:
+def _read(source: Source, now: Stamp) -> Document:  # noqa: ARG001 - part of the cache's key
     """Return a file as a document; *now* makes an old answer unusable once the file has changed."""
     try:
         return formats.read(source, Path(source.location).read_bytes())

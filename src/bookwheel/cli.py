@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from bookwheel.catalog import Catalog, Report
     from bookwheel.faces.base import Face
     from bookwheel.folders import Folder
-    from bookwheel.model import Document, Hit, Record, Section
+    from bookwheel.model import Document, Hit, Library, Record, Section
+    from bookwheel.server.run import Refresh, Watch
 
 SERVE_OPTIONS = frozenset(option.name for option in OPTIONS)
 STORE_OPTIONS = frozenset({"store", "max_file_size", "include", "exclude", "log_level"})
@@ -59,7 +60,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
-    parser = argparse.ArgumentParser("bookwheel", description=DESCRIPTION, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        "bookwheel", description=DESCRIPTION, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--version", action="version", version=f"bookwheel {VERSION}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name, (run, summary, add) in COMMANDS.items():
@@ -157,7 +160,7 @@ def ingest(options: argparse.Namespace) -> int:
     if options.json:
         _print_json(asdict(changes))
     else:
-        _print(f"{changes.indexed} indexed, {changes.unchanged} unchanged, {changes.dropped} dropped, {changes.skipped} skipped")
+        _print(", ".join(f"{number} {name}" for name, number in asdict(changes).items()))
         _print_skipped(catalog)
     return 0
 
@@ -169,7 +172,7 @@ def search(options: argparse.Namespace) -> int:
     catalog = _synced(options)
     results = catalog.search(Query(options.query, libraries=tuple(options.library), limit=options.limit))
     if options.json:
-        _print_json([_hit(catalog, hit) for hit in results.hits])
+        _print_json([_hit(hit) for hit in results.hits])
     elif not results.hits:
         _print(f"Nothing found for {options.query!r} in {results.progress.indexed} documents.")
     for hit in results.hits if not options.json else ():
@@ -309,21 +312,21 @@ def _face(settings: Settings, catalog: Catalog, folders: Sequence[Folder]) -> Fa
     from bookwheel.faces.composed import Composed  # noqa: PLC0415
     from bookwheel.faces.docs import Docs  # noqa: PLC0415
     from bookwheel.faces.sections import DEFAULTS, Sections  # noqa: PLC0415
-    from bookwheel.folders import Patterns  # noqa: PLC0415
+    from bookwheel.ignore import Patterns  # noqa: PLC0415
 
     patterns = Patterns(settings.include or DEFAULTS.include, settings.exclude or DEFAULTS.exclude)
     where = str(folders[0].root) if len(folders) == 1 else ""
-    made = {"docs": lambda: Docs(catalog), "sections": lambda: Sections(catalog, patterns, where)}
-    faces = [make() for name, make in made.items() if name in (settings.face or made)]
+    made: dict[str, Face] = {"docs": Docs(catalog), "sections": Sections(catalog, patterns, where)}
+    faces = [face for name, face in made.items() if name in (settings.face or made)]
     return faces[0] if len(faces) == 1 else Composed(faces)
 
 
-def _watch(settings: Settings, folders: Sequence[Folder]) -> Any:
+def _watch(settings: Settings, folders: Sequence[Folder]) -> Watch | None:
     if not settings.watch:
         return None
     from bookwheel.watch import watch  # noqa: PLC0415
 
-    async def follow(refresh: Any) -> None:
+    async def follow(refresh: Refresh) -> None:
         await watch(folders, lambda _: refresh(), poll=settings.poll, interval=settings.refresh_interval)
 
     return follow
@@ -390,7 +393,7 @@ def _worded(hit: Hit) -> str:
     return f"{hit.score:.2f}  {trail}\n      {place}\n      {hit.excerpt}\n"
 
 
-def _hit(catalog: Catalog, hit: Hit) -> dict[str, object]:
+def _hit(hit: Hit) -> dict[str, object]:
     return {
         **_record(hit.record),
         "score": round(hit.score, 4),
@@ -426,7 +429,7 @@ def _section(section: Section) -> dict[str, object]:
     }
 
 
-def _library(one: Any) -> dict[str, object]:
+def _library(one: Library) -> dict[str, object]:
     return {"library": one.name, "root": one.root, "documents": one.document_count, "chunks": one.chunk_count}
 
 

@@ -35,7 +35,7 @@ class Invalid(BookwheelError):
 
 
 class Forbidden(BookwheelError):
-    """This caller may not have it."""
+    """It is not for this caller."""
 
 
 class OutsideRoots(Forbidden):

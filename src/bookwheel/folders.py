@@ -1,41 +1,28 @@
-"""Which files a folder serves, and whether a name a caller gives stays inside it.
+"""Which files a folder serves.
 
 A file is served if nothing hides it: its own name, an ignore file, the folder's patterns, its size, its kind.
-Patterns are those of .gitignore. Each is held against an entry itself and never against the folders above it,
-because a folder that is ruled out is not entered: that is how git walks, and why `!` works as it does.
 """
 
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from hashlib import blake2b
 from pathlib import Path
-from typing import TypeAlias
-from urllib.parse import unquote
 
-from bookwheel.errors import Invalid, NotFound, OutsideRoots, Unreadable
+from bookwheel.containment import leads_out, objection, shown
+from bookwheel.errors import NotFound
+from bookwheel.ignore import IGNORE_FILES, Layers, Patterns, below, glob, ignored, own_layers, reach, upper_layers
 from bookwheel.model import Source, Stamp
 
-IGNORE_FILES = (".gitignore", ".bookwheelignore")  # the later one has the last word
 NEVER = frozenset({".git", "node_modules", "__pycache__"})
 MODE = 0o170444  # the bits of a mode that tell the kind of file and who may read it
 REGULAR = 0o100444  # a regular file that everyone may read
 EFFECTIVE = os.access in os.supports_effective_ids
-DRIVE = re.compile(r"[A-Za-z]:(?:[\\/]|$)|\\\\")
-CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-DIRECTORY_MARK = "(?P<ps_d>/)"  # what pathspec writes where a pattern matches a folder
-WHOLE = {".": ".+", DIRECTORY_MARK: ".*/", "/": ".+/.+"}  # pathspec's shortcuts for `*`, `*/` and `**/*/**`
-
-Rules: TypeAlias = tuple[tuple[bool, re.Pattern[str]], ...]
-"""What to say of an entry and when, the deciding rule first."""
-Layers: TypeAlias = tuple[tuple[int, Rules], ...]
-"""The rules of the folders above an entry, the nearest first, with the length of their own path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +40,36 @@ class Folder:
 
     @property
     def scope(self) -> str:
-        """A name for this folder with these options that stays the same from run to run."""
-        options = (self.library, self.include, self.exclude, sorted(self.suffixes))
-        switches = (self.max_file_size, self.hidden, self.ignore_files)
-        digest = blake2b(repr((options, switches)).encode("utf-8", "backslashreplace"), digest_size=6)
-        return f"{self.root}#{digest.hexdigest()}"
+        """The folder with its options, as a text that stays the same from run to run."""
+        options = {
+            "include": self.include,
+            "exclude": self.exclude,
+            "suffixes": sorted(self.suffixes),
+            "max_file_size": self.max_file_size,
+            "hidden": self.hidden,
+            "ignore_files": self.ignore_files,
+        }
+        return json.dumps({"root": str(self.root), **options}, sort_keys=True)
+
+    @classmethod
+    def from_scope(cls, scope: str, library: str) -> Folder:
+        """Return the folder that a scope stands for."""
+        options = json.loads(scope)
+        return cls(
+            Path(options["root"]),
+            library,
+            tuple(options["include"]),
+            tuple(options["exclude"]),
+            frozenset(options["suffixes"]),
+            options["max_file_size"],
+            options["hidden"],
+            options["ignore_files"],
+        )
+
+    @property
+    def patterns(self) -> Patterns:
+        """The folder's patterns."""
+        return Patterns(self.include, self.exclude)
 
     @property
     def depth(self) -> int | None:
@@ -113,7 +125,7 @@ def admits(folder: Folder, path: str) -> bool:
     parts = path.split("/")
     if not all(parts) or any(part in {".", ".."} or objection(part) for part in parts):
         return False
-    sieve, layers = Sieve(folder), upper_layers(folder)
+    sieve, layers = Sieve(folder), outer_layers(folder)
     for depth in range(len(parts)):
         above = "/".join(parts[:depth])
         if depth and not passes(folder, sieve, above, layers):
@@ -123,217 +135,9 @@ def admits(folder: Folder, path: str) -> bool:
     return sieve.shows(parts[-1]) and sieve.takes(path, layers) and not misleads(folder.root, folder.root / path)
 
 
-def contain(root: Path, name: str) -> Path:
-    """Return the file *name* means below *root*, under that name; percent-encoding is undone once if need be.
-
-    Raises Invalid for an empty name, OutsideRoots for one that leads elsewhere, also through a link, or is
-    spelled as if to lead elsewhere, and NotFound if there is no such file.
-    """
-    if not name:
-        raise Invalid("the name is empty; give a path relative to the served folder", filename=name)
-    base = root.resolve()
-    for spelling in spellings(name):
-        path = locate(base, spelling, name)
-        if path is not None:
-            return path
-    raise NotFound(f"{shown(name)} is not in the served folder", filename=name)
-
-
-def stamp(path: Path) -> Stamp:
-    """Return the size and time of the file, behind a link those of its target.
-
-    Raises NotFound if it is gone, Unreadable if the system does not say.
-    """
-    try:
-        status = path.stat()
-        return Stamp(status.st_size, status.st_mtime_ns)
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise NotFound(f"{shown(path.name)} is not there any more", filename=path.name) from error
-    except OSError as error:
-        raise Unreadable(f"{shown(path.name)} cannot be read", filename=path.name) from error
-
-
-# Names
-
-
-def spellings(name: str) -> Iterator[str]:
-    """Yield what *name* can stand for: itself first, then itself decoded once."""
-    yield name
-    if "%" not in name:
-        return
-    try:
-        decoded = unquote(name, errors="strict")
-    except UnicodeDecodeError:
-        return
-    yield from () if decoded == name else (decoded,)
-
-
-def locate(base: Path, spelling: str, name: str) -> Path | None:
-    """Return the file at exactly this spelling below *base*, None if there is none."""
-    outside = OutsideRoots(f"{shown(name)} is not a path inside the served folder", filename=name)
-    if strays(spelling):
-        raise outside
-    path = base / spelling
-    there = encodable(spelling) and os.path.isfile(path)  # noqa: PTH113 - a Path's own raises on a long name
-    if encodable(spelling) and leads_out(base, path):
-        raise outside
-    if "\\" in spelling and not there:
-        raise outside
-    return path if there else None
-
-
-def strays(spelling: str) -> bool:
-    """Return whether the name is spelled as one that leaves its folder, on any system."""
-    if spelling.startswith("/") or DRIVE.match(spelling) or CONTROL.search(spelling):
-        return True
-    return ".." in re.split(r"[\\/]", spelling)
-
-
-def leads_out(root: Path, path: Path) -> bool:
-    """Return whether *path*, its links resolved, lies outside *root*, which has none."""
-    return not Path(os.path.realpath(path)).is_relative_to(root)
-
-
-def objection(name: str) -> str:
-    """Return why a file of this name cannot be served; empty if it can.
-
-    These are the names that contain() would refuse.
-    """
-    if "\\" not in name and name.isprintable():
-        return ""
-    if not encodable(name):
-        return "its name is not valid UTF-8"
-    if CONTROL.search(name):
-        return "its name has control characters"
-    return "its name looks like a path that leads elsewhere" if strays(name) else ""
-
-
-def encodable(name: str) -> bool:
-    """Return whether the name is text, without bytes that could not be decoded."""
-    return not any("\ud800" <= letter <= "\udfff" for letter in name)
-
-
-def shown(name: str) -> str:
-    """Return the name as far as a message should show it."""
-    return name[:200].encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-# Patterns
-
-
-@lru_cache(maxsize=512)
-def compiled(lines: tuple[str, ...]) -> Rules:
-    """Return the lines of an ignore file as rules, neighbours with the same verdict as one."""
-    runs: list[tuple[bool, list[str]]] = []
-    for verdict, expression in filter(None, map(translated, reversed(lines))):
-        if not runs or runs[-1][0] is not verdict:
-            runs.append((verdict, []))
-        runs[-1][1].append(expression)
-    return tuple((verdict, re.compile("|".join(run), re.DOTALL)) for verdict, run in runs)
-
-
-def translated(line: str) -> tuple[bool, str] | None:
-    """Return whether the line hides or shows what its expression fully matches; None for a line without a pattern.
-
-    A folder's path is to be matched with a slash at its end.
-    """
-    line = line.removesuffix("\r")
-    if not line or line.startswith("#"):
-        return None  # most lines that say nothing need no pathspec
-    from pathspec.patterns.gitignore.base import GitIgnorePatternError  # noqa: PLC0415 - start-up does not pay for it
-    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # noqa: PLC0415
-
-    try:
-        expression, verdict = GitIgnoreSpecPattern.pattern_to_regex(spelled_out(line))
-    except GitIgnorePatternError:
-        return None  # git lets such a line match nothing
-    if expression is None or verdict is None:
-        return None
-    return verdict, WHOLE.get(expression, expression).replace(DIRECTORY_MARK, "/").removeprefix(
-        "^"
-    )  # it is matched in full
-
-
-def spelled_out(line: str) -> str:
-    """Return the line with a final `**` written so that it matches entries one by one, not just their folder."""
-    bare = line.rstrip(" ")
-    if bare.endswith("/**"):
-        return bare + "/*"
-    return bare + "*/" if bare.endswith("/**/") else line
-
-
-def literal(pattern: str) -> str:
-    """Return a folder's pattern as a line of an ignore file: `!` and `#` are letters, `./` is the root."""
-    pattern = pattern[1:] if pattern.startswith("./") else pattern
-    return "\\" + pattern if pattern[:1] in {"!", "#"} else pattern
-
-
-def reach(pattern: str) -> int:
-    """Return how many levels down the pattern can match; 0 if there is no limit."""
-    inner = pattern.removeprefix("./").removeprefix("/")
-    if "**" in pattern or pattern.endswith("/") or "/" not in pattern:
-        return 0
-    return inner.count("/") + 1
-
-
-def ignored(path: str, layers: Layers) -> bool:
-    """Return whether the nearest rule that matches the absolute path hides it."""
-    for start, rules in layers:
-        for verdict, expression in rules:
-            if expression.fullmatch(path, start):
-                return verdict
-    return False
-
-
-# Ignore files
-
-
-def own_layers(place: Path) -> Layers:
-    """Return the rules of the ignore files in this very folder."""
-    lines = tuple(line for name in IGNORE_FILES for line in lines_of(place / name))
-    rules = compiled(lines) if lines else ()
-    return ((len(below(place)), rules),) if rules else ()
-
-
-def lines_of(path: Path) -> list[str]:
-    """Return the lines of an ignore file; none unless it is a regular file that can be read.
-
-    Like git, this does not follow a link, which could lead anywhere.
-    """
-    try:
-        if not stat.S_ISREG(path.lstat().st_mode):
-            return []
-        return path.read_text("utf-8-sig", "surrogateescape").split("\n")
-    except OSError:
-        return []
-
-
-def upper_layers(folder: Folder) -> Layers:
-    """Return the rules of the folders above the root, up to the top of its git work tree.
-
-    None, if they hide the root itself: who serves an ignored folder does so on purpose.
-    """
-    layers: Layers = ()
-    for place in lineage(folder.root) if folder.ignore_files else ():
-        if ignored(below(place), layers):
-            return ()
-        layers = layers if place == folder.root else own_layers(place) + layers
-    return layers
-
-
-def lineage(root: Path) -> list[Path]:
-    """Return the folders from the top of the git work tree down to the root; none if it is in none."""
-    line = [root, *root.parents]
-    top = next((depth for depth, place in enumerate(line) if os.path.lexists(place / ".git")), 0)
-    return line[top::-1] if top else []
-
-
-def below(place: Path) -> str:
-    """Return the folder's path with a slash at its end."""
-    return place.as_posix().rstrip("/") + "/"
-
-
-# The walk
+def outer_layers(folder: Folder) -> Layers:
+    """Return the rules that hold at the root from above it."""
+    return upper_layers(folder.root) if folder.ignore_files else ()
 
 
 class Sieve:
@@ -346,7 +150,7 @@ class Sieve:
         self.hidden = folder.hidden
         self.suffixes = tuple(folder.suffixes)
         self.exclude = glob(folder.exclude)
-        self.include = glob(tuple(one + "**" if one.endswith("/") else one for one in folder.include))
+        self.include = glob(folder.patterns.included)
 
     def shows(self, name: str) -> bool:
         """Return whether an entry of this name is looked at."""
@@ -364,14 +168,6 @@ class Sieve:
         if (self.include and not self.include(path)) or (self.exclude and self.exclude(path)):
             return False
         return not (layers and ignored(self.base + path, layers))
-
-
-def glob(patterns: tuple[str, ...]) -> Callable[[str], object] | None:
-    """Return what tells whether a relative path matches one of the patterns; None without patterns."""
-    if not patterns:
-        return None
-    rules = compiled(tuple(map(literal, patterns)))
-    return rules[0][1].fullmatch if rules else lambda _: False
 
 
 def passes(folder: Folder, sieve: Sieve, path: str, layers: Layers) -> bool:
@@ -394,7 +190,7 @@ def enters_itself(folder: Folder, link: Path) -> bool:
 
 def reached(folder: Folder, parts: tuple[str, ...]) -> bool:
     """Return whether the walk enters the folder of these parts, none of which is a link."""
-    sieve, layers, above = Sieve(folder), upper_layers(folder), ""
+    sieve, layers, above = Sieve(folder), outer_layers(folder), ""
     for part in parts:
         layers = own_layers(folder.root / above) + layers if folder.ignore_files else layers
         above = f"{above}/{part}".lstrip("/")
@@ -428,7 +224,7 @@ class Walk:
 
     def run(self) -> Iterator[Found | Skipped]:
         """Yield what is in the folders, then what is behind links to folders that were not met so far."""
-        yield from self.descend(Place(os.fspath(self.folder.root), "", upper_layers(self.folder)))
+        yield from self.descend(Place(os.fspath(self.folder.root), "", outer_layers(self.folder)))
         while self.links:
             link = self.links.pop(0)
             if identity(link.location) in self.seen:

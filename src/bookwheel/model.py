@@ -66,8 +66,28 @@ class Section:
         return self.end - self.start
 
 
+class Described:
+    """What an author said of a document, in its front matter."""
+
+    __slots__ = ()
+    metadata: Mapping[str, object]
+
+    def word(self, key: str) -> str:
+        """Return the metadata under *key* as text; empty where it is missing or not a single value."""
+        value = self.metadata.get(key)
+        if value is None or isinstance(value, (list, dict, bool)):
+            return ""
+        return " ".join(str(value).split())
+
+    def words(self, key: str) -> list[str]:
+        """Return the metadata under *key* as a list of texts; a single value counts as a list of one."""
+        value = self.metadata.get(key)
+        values = value if isinstance(value, list) else [] if value is None else [value]
+        return [" ".join(str(one).split()) for one in values if isinstance(one, (str, int, float))]
+
+
 @dataclass(frozen=True, slots=True)
-class Document:
+class Document(Described):
     """A file's text with what was found in it.
 
     The text is the file's own, to the byte where it is text already, so spans of it are citations.
@@ -88,19 +108,6 @@ class Document:
         """The title an author gave it: front matter, then top heading, then file name."""
         return self.word("title") or self.heading or self.source.stem
 
-    def word(self, key: str) -> str:
-        """The metadata under *key* as text; empty where it is missing or not a single value."""
-        value = self.metadata.get(key)
-        if value is None or isinstance(value, (list, dict, bool)):
-            return ""
-        return " ".join(str(value).split())
-
-    def words(self, key: str) -> list[str]:
-        """The metadata under *key* as a list of texts; a single value counts as a list of one."""
-        value = self.metadata.get(key)
-        values = value if isinstance(value, list) else [] if value is None else [value]
-        return [" ".join(str(one).split()) for one in values if isinstance(one, (str, int, float))]
-
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
@@ -116,7 +123,7 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class Record(Described):
     """A document as the index knows it: everything but its text."""
 
     number: int
@@ -132,9 +139,6 @@ class Record:
     problem: str
     chunk_count: int
     created: str  # ISO 8601
-
-    word = Document.word
-    words = Document.words
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ class Option:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError("it must be a text")
+        raise TypeError("it must be a text")
     return value
 
 

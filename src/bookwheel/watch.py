@@ -23,7 +23,8 @@ from anyio.from_thread import run_sync as run_in_loop
 from anyio.to_thread import run_sync as run_in_thread
 
 from bookwheel.errors import BookwheelError
-from bookwheel.folders import IGNORE_FILES, NEVER, Folder, Found, identity, scan
+from bookwheel.folders import NEVER, Folder, Found, identity, scan
+from bookwheel.ignore import IGNORE_FILES
 from bookwheel.model import Stamp
 
 if TYPE_CHECKING:

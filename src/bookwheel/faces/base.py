@@ -98,7 +98,7 @@ class Face:
     """One contract. A face without resources shows none."""
 
     name: ClassVar[str]
-    has_resources: ClassVar[bool] = False
+    has_resources: bool = False
     identity: Identity
     tools: Sequence[Tool] = ()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bookwheel import VERSION
-from bookwheel.errors import BookwheelError, NotFound
+from bookwheel.errors import NotFound
 from bookwheel.faces.base import Answer, Arguments, Content, Face, Identity, Page
 
 INSTRUCTIONS = (
@@ -28,10 +28,6 @@ class Composed(Face):
     def call(self, name: str, arguments: Arguments) -> Answer:
         """Run a tool in the face it is from, errors in that face's words too."""
         return self._owner(name).call(name, arguments)
-
-    def failure(self, error: BookwheelError, arguments: Arguments) -> Answer:
-        """Word an error that came before any face was asked."""
-        return Answer(f"Error: {error.message}", error=True)
 
     def _owner(self, name: str) -> Face:
         for face in self._faces:

@@ -7,7 +7,7 @@ from typing import Any
 
 from bookwheel import VERSION
 from bookwheel.catalog import Catalog
-from bookwheel.errors import BookwheelError, Forbidden, Invalid, NotFound
+from bookwheel.errors import Forbidden, Invalid, NotFound
 from bookwheel.faces.base import Answer, Arguments, Content, Face, Identity, Page, Resource, Tool, encode, object_schema
 from bookwheel.model import Hit, Progress, Query, Record
 
@@ -122,10 +122,6 @@ class Docs(Face):
             "lines": [hit.chunk.line, hit.chunk.end_line],
         }
 
-    def failure(self, error: BookwheelError, arguments: Arguments) -> Answer:
-        """Word an error as a sentence."""
-        return Answer(f"Error: {error.message}", error=True)
-
 
 def describe(record: Record) -> str:
     """Return a record's description, or its first paragraph, cut at a word to LONGEST characters."""
@@ -146,10 +142,11 @@ def notes(progress: Progress) -> tuple[str, ...]:
     """Return what a reader should know of an index that is not complete."""
     if not progress.waiting:
         return ()
-    return (
+    note = (
         f"Still indexing: {progress.share:.0%} of the documents are searchable so far "
-        f"({progress.waiting} files waiting). Search again in a moment for the rest.",
+        f"({progress.waiting} files waiting). Search again in a moment for the rest."
     )
+    return (note,)
 
 
 def _words(query: str) -> str:

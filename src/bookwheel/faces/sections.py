@@ -9,7 +9,7 @@ from bookwheel import VERSION
 from bookwheel.catalog import Catalog
 from bookwheel.errors import BookwheelError, Forbidden, Invalid, NotFound, ParseFailed, TooLarge, Unreadable
 from bookwheel.faces.base import Answer, Arguments, Face, Identity, Tool, as_json, object_schema
-from bookwheel.folders import Patterns
+from bookwheel.ignore import Patterns
 from bookwheel.model import Document, Record, Section
 
 PREAMBLE = "_preamble"
@@ -138,7 +138,7 @@ class Sections(Face):
     def failure(self, error: BookwheelError, arguments: Arguments) -> Answer:
         """Word an error as the contract's object, with the tool that helps next."""
         code, advice = next((code, advice) for kind, code, advice in CODES if isinstance(error, kind))
-        if error.details.get("argument", "").startswith("section_ids"):
+        if str(error.details.get("argument", "")).startswith("section_ids"):
             code = "INVALID_SECTION_ID"
         filename = arguments.get("filename", "")
         details: dict[str, object] = {"filename": filename if isinstance(filename, str) else str(filename)}

@@ -88,9 +88,9 @@ class Blocks:
 
     def leap(self, text: str, start: int) -> int:
         """Return the first line from *start* on that can be a heading, or change what is."""
-        if self.boxes or not start:
+        if not start or (self.boxes and self.stops is _EVERY):
             return start
-        near = self.closer.near if self.leaf in (FENCE, HTML) else self.stops
+        near = self.closer.near if self.leaf in (FENCE, HTML) and not self.boxes else self.stops
         found = near.search(text, start - 1)
         return text.rfind("\n", 0, found.start() + 1) + 1 if found else len(text)
 

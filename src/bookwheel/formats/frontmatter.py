@@ -20,7 +20,7 @@ _OPEN = re.compile(r"---[ \t]*(?:\r\n|\n|\r)")
 _CLOSE = re.compile(r"(?:(?<=\n)|(?<=\r))---[ \t]*(?:\r\n|\n|\r|\Z)")
 
 
-class Refused(Exception):  # noqa: N818 - it is no error of ours but an answer
+class Refused(Exception):
     """The front matter is more than we are willing to load."""
 
 

@@ -88,7 +88,7 @@ def unmark(text: str) -> str:
 
 def weigh(text: str, found: re.Match[str]) -> Run:
     """Return a run with CommonMark's opinion on whether it may open and close emphasis."""
-    before, after = kind(text[: found.start()][-1:]), kind(text[found.end() : found.end() + 1])
+    before, after = kind(text[max(found.start() - 1, 0) : found.start()]), kind(text[found.end() : found.end() + 1])
     left = after == "letter" or (after == "sign" and before != "letter")
     right = before == "letter" or (before == "sign" and after != "letter")
     if found[0][0] != "_":
@@ -105,13 +105,22 @@ def kind(letter: str) -> str:
 
 def pair(runs: list[Run]) -> list[int]:
     """Return how many marks of each run stay as text because they found no partner."""
-    left, open_ = [len(run.mark) for run in runs], list[int]()
+    left = [len(run.mark) for run in runs]
+    waiting: dict[str, list[int]] = {"*": [], "_": [], "~": []}
     for i, run in enumerate(runs):
-        while run.closes and left[i] and (partners := [j for j in open_ if runs[j].mark[0] == run.mark[0]]):
+        partners = waiting[run.mark[0]]
+        while run.closes and left[i] and partners:
             j = partners[-1]
             used = min(left[i], left[j])
             left[i], left[j] = left[i] - used, left[j] - used
-            del open_[open_.index(j) + bool(left[j]) :]
+            forget(waiting, j if left[j] else j - 1)
         if run.opens and left[i]:
-            open_.append(i)
+            partners.append(i)
     return left
+
+
+def forget(waiting: dict[str, list[int]], last: int) -> None:
+    """Drop the runs after *last*: emphasis does not reach out of the emphasis it is in."""
+    for runs in waiting.values():
+        while runs and runs[-1] > last:
+            runs.pop()

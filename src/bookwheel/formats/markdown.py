@@ -50,10 +50,10 @@ def headings(text: str, start: int) -> Iterator[Heading]:
 def advance(text: str, start: int, blocks: Blocks) -> int:
     """Return the next line from *start* on that matters, with *blocks* as they are before it.
 
-    Headings and fences begin in the middle of a paragraph too; for the rest it matters whether one is open.
+    A heading begins in the middle of a paragraph too; for the rest it matters whether one is open.
     """
     at = blocks.leap(text, start)
-    if start < at < len(text) and blocks.leaf in (BLANK, TEXT) and text[at] not in "#`~":
+    if start < at < len(text) and blocks.leaf in (BLANK, TEXT) and text[at] != "#":
         replay(text, start, at, blocks)
     return at
 

@@ -36,7 +36,9 @@ _APOSTROPHE = re.compile(r"['’](?:s\b)?")
 _PARTS = re.compile(r"[^\W_]+")
 _CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _MARKS = re.compile("[\u0300-\u036f]+")  # accents; the voicing marks of Japanese are letters of their own
-_SPACELESS = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
+_SPACELESS = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+"
+)
 
 
 def terms(text: str) -> list[str]:

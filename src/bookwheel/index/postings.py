@@ -125,7 +125,7 @@ def _count(words: list[str], found: Integers, where: Integers, units: int, numbe
 
 def pack(units: Integers, counts: Integers) -> bytes:
     """Return units and their counts as the bytes a posting keeps."""
-    return (units.astype("<u4") << np.uint32(8) | counts.astype("<u4")).tobytes()
+    return bytes((units.astype("<u4") << np.uint32(8) | counts.astype("<u4")).tobytes())
 
 
 def unpack(packed: bytes) -> tuple[Integers, Integers]:
@@ -134,7 +134,9 @@ def unpack(packed: bytes) -> tuple[Integers, Integers]:
     return numbers >> np.uint32(8), numbers & np.uint32(MOST)
 
 
-def merge(segments: Sequence[tuple[Segment, Integers]], postings: Iterable[tuple[str, int, int, bytes]]) -> tuple[Segment, Iterator[Posting]]:
+def merge(
+    segments: Sequence[tuple[Segment, Integers]], postings: Iterable[tuple[str, int, int, bytes]]
+) -> tuple[Segment, Iterator[Posting]]:
     """Return one segment in place of several, without their dead documents.
 
     *segments* come with the places of their living documents; *postings* are (term, field, place of the

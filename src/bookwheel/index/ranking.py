@@ -55,7 +55,8 @@ def rank(now: Snapshot, words: Sequence[Word], found: Occurrences, fields: froze
     if not len(now.pages):
         return Ranking(page_scores, chunk_scores)
     best = np.maximum.reduceat(chunk_scores, now.first)
-    return Ranking(PAGE_SHARE * page_scores + (1 - PAGE_SHARE) * best, chunk_scores)
+    share = np.float32(PAGE_SHARE)
+    return Ranking((share * page_scores + (1 - share) * best).astype(np.float32), chunk_scores)
 
 
 def _add(scores: Floats, counts: Floats, times: int) -> float:

@@ -6,15 +6,14 @@ import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from bookwheel.index.analysis import analyse, fold, terms
+from bookwheel.index.analysis import fold, terms
 from bookwheel.index.excerpt import excerpt
-from bookwheel.index.postings import FIELDS, Integers
+from bookwheel.index.postings import CHUNK_FIELDS, Integers
 from bookwheel.index.ranking import Occurrences, Ranking, Word, rank
-from bookwheel.index.segments import Snapshot, completions, occurrences, snapshot, vocabulary
+from bookwheel.index.segments import Floats, Snapshot, completions, occurrences, snapshot, vocabulary
 from bookwheel.index.store import Store, read_chunk, read_record, read_span
 from bookwheel.model import Chunk, Hit, Query
 
@@ -51,7 +50,7 @@ class Searcher:
             words = list(_words(db, now, text))
             found = occurrences(db, now, {term for word in words for term, _ in word.variants})
             ranking = rank(now, words, found, _LOOK_IN[query.fields])
-            hits = _hits(db, now, ranking, wanted, words, found)
+            hits = _hits(db, now, ranking, wanted, found)
             return list(_take(hits, _PHRASE.findall(text), db, query.limit))
 
 
@@ -103,26 +102,20 @@ def _neighbours(term: str) -> set[str]:
 
 
 def _hits(
-    db: sqlite3.Connection,
-    now: Snapshot,
-    ranking: Ranking,
-    wanted: Integers,
-    words: Sequence[Word],
-    found: Occurrences,
+    db: sqlite3.Connection, now: Snapshot, ranking: Ranking, wanted: Integers, found: Occurrences
 ) -> Iterator[Hit]:
     """Yield hits from the best page down, made only as they are asked for."""
-    shown = {term for word in words for term, _ in word.variants}
-    holders = _Holders(now, found)
+    shown = {term for term, _ in found}
     for page in _order(ranking.pages, wanted):
         record = read_record(db, int(now.pages[page]))
-        first, end = now.first[page], now.first[page] + record.chunk_count
-        best = int(np.argmax(ranking.chunks[first:end]))
+        first = int(now.first[page])
+        best = int(np.argmax(ranking.chunks[first : first + record.chunk_count]))
         chunk = read_chunk(db, record.number, best)
         score = min(1.0, max(0.01, float(ranking.pages[page])))
-        yield Hit(record, chunk, score, holders.location(int(page)), _show(db, record.number, chunk, shown))
+        yield Hit(record, chunk, score, _location(now, found, page), _show(db, record.number, chunk, shown))
 
 
-def _order(scores: Integers, wanted: Integers) -> Iterator[int]:
+def _order(scores: Floats, wanted: Integers) -> Iterator[int]:
     """Yield the wanted pages with a score, best first, equal ones in the order they were stored."""
     found = np.flatnonzero((scores > 0) & wanted)
     if len(found) > CANDIDATES * 4:
@@ -131,30 +124,22 @@ def _order(scores: Integers, wanted: Integers) -> Iterator[int]:
     yield from found[np.argsort(-scores[found], kind="stable")].tolist()
 
 
-@dataclass(frozen=True, slots=True)
-class _Holders:
-    """Which pages hold a word of the query where."""
+def _location(now: Snapshot, found: Occurrences, page: int) -> str:
+    """Say where on a page the words were found."""
+    fields = {field for (_, field), (units, _) in found.items() if _holds(now, field, units, page)}
+    if not fields & TITLE:
+        return "content"
+    return "both" if fields & CONTENT else "title"
 
-    now: Snapshot
-    found: Occurrences
 
-    def location(self, page: int) -> str:
-        """Say where on a page the words were found."""
-        title = any(self._held(page, name) for name in TITLE)
-        content = any(self._held(page, name) for name in CONTENT)
-        return "both" if title and content else "title" if title else "content"
-
-    def _held(self, page: int, field: str) -> bool:
-        return any(name == field and self._holds(page, name, units) for (_, name), (units, _) in self.found.items())
-
-    def _holds(self, page: int, field: str, units: Integers) -> bool:
-        if field in {"body", "heading"}:
-            first = self.now.first[page]
-            end = self.now.first[page + 1] if page + 1 < len(self.now.first) else len(self.now.owner)
-            place = np.searchsorted(units, first)
-            return bool(place < len(units) and units[place] < end)
-        place = np.searchsorted(units, page)
-        return bool(place < len(units) and units[place] == page)
+def _holds(now: Snapshot, field: str, units: Integers, page: int) -> bool:
+    """Tell whether any of the rising units is the page, or a chunk of it."""
+    first, end = page, page + 1
+    if field in CHUNK_FIELDS:
+        first = int(now.first[page])
+        end = int(now.first[page + 1]) if page + 1 < len(now.first) else len(now.owner)
+    place = int(np.searchsorted(units, first))
+    return place < len(units) and int(units[place]) < end
 
 
 def _take(hits: Iterator[Hit], phrases: Sequence[str], db: sqlite3.Connection, limit: int) -> Iterator[Hit]:

@@ -88,7 +88,7 @@ class Store:
         """Return what is known of one document."""
         with self.database.reading() as db:
             row = db.execute(
-                f"SELECT {_COLUMNS} {_FROM} WHERE d.library = ? AND d.path = ?",  # noqa: S608
+                f"SELECT {_COLUMNS} {_FROM} WHERE d.library = ? AND d.path = ?",
                 (library.number, path),
             ).fetchone()
         return _record(row) if row else None
@@ -97,7 +97,7 @@ class Store:
         """Return the documents of a library by path, from the first one after *after*."""
         with self.database.reading() as db:
             rows = db.execute(
-                f"SELECT {_COLUMNS} {_FROM} WHERE d.library = ? AND d.path > ? ORDER BY d.path LIMIT ?",  # noqa: S608
+                f"SELECT {_COLUMNS} {_FROM} WHERE d.library = ? AND d.path > ? ORDER BY d.path LIMIT ?",
                 (library.number, after, limit),
             ).fetchall()
         return [_record(row) for row in rows]
@@ -214,7 +214,7 @@ def _record(row: Sequence[Any]) -> Record:
 
 def read_record(db: sqlite3.Connection, number: int) -> Record:
     """Return the document stored under a row number."""
-    return _record(db.execute(f"SELECT {_COLUMNS} {_FROM} WHERE d.number = ?", (number,)).fetchone())  # noqa: S608
+    return _record(db.execute(f"SELECT {_COLUMNS} {_FROM} WHERE d.number = ?", (number,)).fetchone())
 
 
 def read_chunk(db: sqlite3.Connection, number: int, place: int) -> Chunk:

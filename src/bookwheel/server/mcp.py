@@ -27,6 +27,8 @@ from bookwheel.faces.base import Answer, Face, Resource, Tool
 
 GREETINGS = frozenset({"initialize", "server/discover"})
 
+EMPTY_LIST: dict[str, Any] = types.ListResourcesResult(resources=[]).model_dump(by_alias=True, exclude_none=True)
+
 log = logging.getLogger(__name__)
 Context = ServerRequestContext[Any]
 Value = TypeVar("Value")
@@ -116,7 +118,7 @@ class FaceServer(Server[Any]):
     async def _list_resources(self, ctx: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
         cursor = _open_cursor(params.cursor)
         page = await _in_thread(lambda: self.face.resources(cursor))
-        result: dict[str, Any] = {"resources": [_resource(one) for one in page.resources]}
+        result = {**EMPTY_LIST, "resources": [_resource(one) for one in page.resources]}
         if page.following:
             result["nextCursor"] = base64.urlsafe_b64encode(page.following.encode()).decode()
         return result
@@ -152,7 +154,9 @@ def _open_cursor(cursor: str | None) -> str:
     try:
         return base64.urlsafe_b64decode((cursor or "").encode()).decode()
     except (binascii.Error, ValueError) as error:
-        raise MCPError(types.INVALID_PARAMS, f"the cursor {cursor!r} is none of ours; list again from the start") from error
+        raise MCPError(
+            types.INVALID_PARAMS, f"the cursor {cursor!r} is none of ours; list again from the start"
+        ) from error
 
 
 def _tool(tool: Tool) -> types.Tool:
