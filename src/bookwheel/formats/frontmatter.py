@@ -67,7 +67,9 @@ def simplify(value: object) -> object:
     """Return *value* as JSON can hold it: dates as ISO text, sets and tuples as lists."""
     if isinstance(value, Mapping):
         return {str(key): simplify(one) for key, one in value.items()}
-    if isinstance(value, list | tuple | set):
+    if isinstance(value, set):
+        return [simplify(one) for one in sorted(value, key=str)]
+    if isinstance(value, list | tuple):
         return [simplify(one) for one in value]
     return scalar(value)
 

@@ -37,7 +37,7 @@ _UNSHOWN = re.compile(
 _BODY = re.compile(r"<(?:body|svg)(?=[\s/>])", re.IGNORECASE)
 _META = re.compile(rf"<meta(?=[\s/]){_ATTRIBUTES}>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""([^\s"'<>/=]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>]*))""")
-_TITLE = re.compile(rf"<title(?=[\s/>]){_ATTRIBUTES}>(.*?)</title(?=[\s/>])", re.IGNORECASE | re.DOTALL)
+_TITLE = re.compile(rf"<title(?=[\s/>]){_ATTRIBUTES}>(?:(.*?)</title(?=[\s/>])|.*+)", re.IGNORECASE | re.DOTALL)
 _TOP = re.compile(rf"<h1(?=[\s/>]){_ATTRIBUTES}>(.*?)(?=</h1(?=[\s/>])|\Z)", re.IGNORECASE | re.DOTALL)
 _PARAGRAPH = re.compile(rf"<p(?=[\s/>]){_ATTRIBUTES}>(.*?)(?={_BREAK}|\Z)", re.IGNORECASE | re.DOTALL)
 _BREAKS = re.compile(_BREAK, re.IGNORECASE)
@@ -98,13 +98,13 @@ def descriptions(page: str) -> Iterator[str]:
     for meta in _META.finditer(page):
         attributes = {name.lower(): html.unescape(a or b or c) for name, a, b, c in _ATTRIBUTE.findall(meta[0])}
         if attributes.get("name", "").strip().lower() == "description" and attributes.get("content", "").strip():
-            yield lines.fold(attributes["content"])
+            yield lines.brief(attributes["content"])
 
 
 def shown(pattern: re.Pattern[str], page: str) -> Iterator[str]:
     """Yield the text of what *pattern* finds in a *page*, unless it is empty."""
     for found in pattern.finditer(page):
-        if text := lines.fold(html.unescape(_TAG.sub("", found[1].replace("<br", " <br")))):
+        if text := lines.brief(html.unescape(_TAG.sub("", (found[1] or "").replace("<br", " <br")))):
             yield text
 
 
@@ -148,7 +148,7 @@ class Links:
 
 def replace(address: str | None, text: str) -> object:
     """Tell the converter to go on, or to write *text* where the *address* is harmful."""
-    plain = re.sub(r"[\0-\x20]+", "", address or "")  # browsers overlook white space in a scheme
+    plain = re.sub(r"[\0-\x20]+", "", html.unescape(address or ""))  # browsers overlook white space in a scheme
     return {"type": "custom", "output": text or ""} if _HARMFUL.match(plain) else "continue"
 
 

@@ -10,9 +10,7 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-from bookwheel.formats.lines import fold
-
-LONGEST = 4_000  # characters: what is longer is no title and stays as it is
+from bookwheel.formats.lines import LONGEST, brief, fold
 
 _SPECIAL = re.compile(r"[\\`*_\[<&~]")
 _ATOM = re.compile(
@@ -34,11 +32,11 @@ _RUN = re.compile(r"\*+|_+|(?<!~)~~(?!~)")
 
 
 def plain(text: str) -> str:
-    """Return *text* without its inline markup, white space folded."""
-    if len(text) > LONGEST or not _SPECIAL.search(text):
-        return fold(text)
+    """Return the start of *text*, as much as a title needs, without its inline markup, white space folded."""
+    if not _SPECIAL.search(text, 0, LONGEST):
+        return brief(text)
     atoms: list[str] = []
-    bare = _ATOM.sub(lambda found: stash(found, atoms), text.replace("\0", "\ufffd"))
+    bare = _ATOM.sub(lambda found: stash(found, atoms), text[:LONGEST].replace("\0", "\ufffd"))
     shown = unmark(unlink(bare))
     return fold(re.sub("\0([0-9]+)\0", lambda found: atoms[int(found[1])], shown))
 

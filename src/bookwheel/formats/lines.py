@@ -2,6 +2,8 @@ r"""Lines end at \n, \r\n and \r, and nowhere else: U+2028, NEL and form feed ar
 
 from __future__ import annotations
 
+LONGEST = 4_000  # characters of a title or first paragraph: enough to describe anything
+
 
 def level(text: str) -> str:
     r"""Return *text* at the same length with every line ended by \n, so that positions hold in both."""
@@ -25,6 +27,11 @@ def each(text: str) -> list[str]:
     r"""Return the lines of a levelled *text* without their \n; what follows the last \n is a line if not empty."""
     found = text.split("\n")
     return found if found[-1] else found[:-1]
+
+
+def brief(text: str) -> str:
+    """Return the start of *text*, as much as a title or first paragraph needs, white space folded."""
+    return fold(text[:LONGEST])
 
 
 def fold(text: str) -> str:

@@ -13,8 +13,7 @@ from bookwheel.formats.inline import plain
 from bookwheel.formats.outline import Heading, outline, top
 from bookwheel.model import Document, Section, Source
 
-LONGEST = 4_000  # characters of a first paragraph: enough to describe anything
-NEAR = 2_000  # lines that may come before it
+NEAR = 2_000  # lines that may come before the first paragraph
 
 _IMAGES = re.compile(
     r"\s*(?:\[?!\[[^\[\]]*+\](?:\([^()]*+\)|\[[^\[\]]*+\])?+(?:\](?:\([^()]*+\)|\[[^\[\]]*+\])?+)?+\s*)++$"
@@ -110,4 +109,4 @@ def reduce(paragraph: list[str]) -> str:
     """Return what a reader sees of the lines of a *paragraph*, without images, definitions and a table."""
     ruled = next((i for i, line in enumerate(paragraph) if i and _COLUMNS.match(line)), len(paragraph) + 1)
     seen = (line for line in paragraph[: ruled - 1] if not _IMAGES.match(line) and not _DEFINITION.match(line))
-    return plain(" ".join(seen)[:LONGEST])
+    return plain(" ".join(seen))

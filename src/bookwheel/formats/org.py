@@ -9,29 +9,28 @@ from bookwheel.formats.encoding import decode
 from bookwheel.formats.outline import Heading, outline, top
 from bookwheel.model import Document, Section, Source
 
-_HEADLINE = re.compile(r"^(\*+) (.*)$", re.MULTILINE)
+_HEADLINE = re.compile(r"(?:^|(?<=\ufeff))(\*+) (.*)$", re.MULTILINE)
 _BEFORE = re.compile(r"(?:(?:TODO|DONE)(?: +|$))?(?:\[#[A-Z0-9]+\] *)?")
 _TAGS = re.compile(r"(?:^|(?<=[ \t])):[\w@#%:]+:$")
 _SETTING = re.compile(r"^[ \t]*#\+(title|description):[ \t]*(.*)$", re.IGNORECASE | re.MULTILINE)
 _NO_TEXT = re.compile(r"[ \t]*(?:$|#(?:[ +]|$)|:[\w-]+:|-----)|\*+ ")
-_DRAWER = re.compile(r"^[ \t]*:[\w-]+:[ \t]*\n(?:(?!\*+ ).*\n)*?[ \t]*:END:[ \t]*$", re.IGNORECASE | re.MULTILINE)
+_DRAWER = re.compile(r"[ \t]*:([\w-]+):[ \t]*$")
 
 
 def read(source: Source, data: bytes) -> Document:
     """Return the document in *data*; its text is the file's own."""
     text = decode(data)
-    body, metadata = lines.skip_mark(text), settings(lines.level(text))
+    body, level = lines.skip_mark(text), lines.level(text)
     found = sections(text, body)
-    shown = paragraph(lines.level(text[body:]))
-    return Document(source, text, "org", metadata, "", body, top(found), shown, found)
+    return Document(source, text, "org", settings(level), "", body, top(found), paragraph(level[body:]), found)
 
 
 def settings(text: str) -> dict[str, object]:
     """Return the title and description a levelled *text* sets; the parts of a repeated one are joined."""
-    found: dict[str, str] = {}
+    found: dict[str, list[str]] = {}
     for key, value in _SETTING.findall(text):
-        found[key.lower()] = lines.fold(f"{found.get(key.lower(), '')} {value}")
-    return {key: value for key, value in found.items() if value}
+        found.setdefault(key.lower(), []).append(value)
+    return {key: value for key, values in found.items() if (value := lines.brief(" ".join(values)))}
 
 
 def sections(text: str, start: int = 0) -> tuple[Section, ...]:
@@ -46,15 +45,18 @@ def sections(text: str, start: int = 0) -> tuple[Section, ...]:
 
 def title(headline: str) -> str:
     """Return a *headline* without keyword, priority and tags."""
-    return lines.fold(_TAGS.sub("", _BEFORE.sub("", headline.strip(), count=1)))
+    return lines.brief(_TAGS.sub("", _BEFORE.sub("", headline.strip(), count=1)))
 
 
 def paragraph(text: str) -> str:
     """Return the first lines of a levelled *text* that are no headline, keyword or drawer."""
-    found: list[str] = []
-    for line in lines.each(_DRAWER.sub("", text)):
-        if not _NO_TEXT.match(line):
+    found, drawer = list[str](), False
+    for line in lines.each(text):
+        if mark := _DRAWER.match(line):
+            drawer = mark[1].upper() != "END"
+        drawer = drawer and not line.startswith("*")
+        if not drawer and not _NO_TEXT.match(line):
             found.append(line)
         elif found:
             break
-    return lines.fold(" ".join(found))
+    return lines.brief(" ".join(found))

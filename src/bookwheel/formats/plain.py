@@ -13,5 +13,5 @@ def read(source: Source, data: bytes) -> Document:
     body = lines.skip_mark(text)
     first, *rest = lines.level(text[body:]).split("\n", 4)
     return Document(
-        source, text, "plain", body=body, heading=lines.fold(first), paragraph=lines.fold(" ".join(rest[:3]))
+        source, text, "plain", body=body, heading=lines.brief(first), paragraph=lines.brief(" ".join(rest[:3]))
     )
