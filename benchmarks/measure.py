@@ -1,6 +1,6 @@
 """A client that watches what its server costs, and single jobs that a fresh process does and times.
 
-    python benchmarks/measure.py JOB ARGUMENT…        prints what the job found as JSON
+python benchmarks/measure.py JOB ARGUMENT…        prints what the job found as JSON
 """
 
 import atexit
@@ -20,6 +20,7 @@ BOOKWHEEL = Path(sys.executable).with_name("bookwheel")
 BARE = [sys.executable, str(HERE / "bare_server.py")]
 PATIENCE = 60.0  # seconds an answer may take before the benchmark gives up
 GREETING = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "ground", "version": "1"}}
+SUFFIXES = frozenset({".md", ".markdown", ".mdx", ".html", ".htm", ".txt", ".text", ".rst", ".org"})
 CHANGED = "notifications/resources/list_changed"
 
 
@@ -83,6 +84,7 @@ class Client:
         self.send({"jsonrpc": "2.0", "method": method})
 
     def send(self, message: dict[str, Any]) -> None:
+        """Write one message."""
         assert self.process.stdin
         self.process.stdin.write(json.dumps(message).encode() + b"\n")
 
@@ -120,11 +122,21 @@ class Client:
             time.sleep(0.5)
 
 
-def run(job: str, *arguments: object) -> dict[str, float]:
+def documents(tree: Path) -> list[Path]:
+    """Return the files of a tree that are served."""
+    return sorted(path for path in tree.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
+
+
+def run(name: str, *arguments: object) -> dict[str, float]:
     """Return what a job finds in a fresh process."""
-    command = [sys.executable, __file__, job, *map(str, arguments)]
-    found: dict[str, float] = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    done = subprocess.run(job(name, *arguments), check=True, stdout=subprocess.PIPE)
+    found: dict[str, float] = json.loads(done.stdout)
     return found
+
+
+def job(name: str, *arguments: object) -> list[str]:
+    """Return the command that does a job."""
+    return [sys.executable, __file__, name, *map(str, arguments)]
 
 
 # jobs, each in a process of its own
@@ -133,22 +145,16 @@ def run(job: str, *arguments: object) -> dict[str, float]:
 def sync(tree: str, store: str) -> dict[str, float]:
     """Index a tree; the libraries that are loaded for it are timed apart."""
     import_search()
-    from bookwheel.cli import _folders, _settings, build_parser  # noqa: PLC0415
     from bookwheel.catalog import Catalog  # noqa: PLC0415
+    from bookwheel.folders import Folder  # noqa: PLC0415
+    from bookwheel.formats import READERS  # noqa: PLC0415
 
-    settings = _settings(build_parser().parse_args(["serve", tree, "--store", store]))
-    catalog = Catalog(settings.store, _folders(settings, settings.paths))
-    loaded, begun = time.process_time(), len(sys.modules)
-    changes = catalog.sync()
+    root = Path(tree).resolve()
+    catalog = Catalog(Path(store), [Folder(root, root.name, suffixes=frozenset(READERS))])
+    loaded = time.process_time()
+    catalog.sync()
     done = time.process_time()
-    library = catalog.store.libraries()[0]
-    return {
-        "imports": loaded,
-        "work": done - loaded,
-        "late": len(sys.modules) - begun,
-        "documents": changes.indexed,
-        "chunks": library.chunk_count,
-    }
+    return {"imports": loaded, "work": done - loaded, "chunks": catalog.store.libraries()[0].chunk_count}
 
 
 def plain(tree: str, database: str) -> dict[str, float]:
@@ -157,7 +163,7 @@ def plain(tree: str, database: str) -> dict[str, float]:
     db = sqlite3.connect(database, isolation_level=None)
     db.execute("CREATE VIRTUAL TABLE documents USING fts5 (path, title, body)")
     db.execute("BEGIN")
-    for path in sorted(Path(tree).rglob("*.md")):
+    for path in documents(Path(tree)):
         text = path.read_text("utf-8", "replace")
         title = text[text.find("# ") + 2 :].partition("\n")[0]
         db.execute("INSERT INTO documents VALUES (?, ?, ?)", (str(path), title, text))
@@ -189,7 +195,7 @@ def import_search() -> None:
 
 def audit(note: str, tree: str, store: str) -> dict[str, float]:
     """Serve a tree, and at the end write into the file *note* how many of its documents were opened."""
-    names = {path.name for path in Path(tree).rglob("*") if path.is_file()}
+    names = {path.name for path in documents(Path(tree))}
     opened: list[str] = []
 
     def listen(event: str, arguments: tuple[Any, ...]) -> None:

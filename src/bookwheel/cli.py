@@ -9,22 +9,25 @@ import argparse
 import json
 import logging
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
+from urllib.parse import unquote
 
 from bookwheel import VERSION
 from bookwheel.errors import BookwheelError, Invalid, NotFound
 from bookwheel.settings import OPTIONS, Option, Settings, load
 
 if TYPE_CHECKING:
-    from bookwheel.catalog import Catalog, Report
+    from bookwheel.catalog import Catalog
     from bookwheel.faces.base import Face
     from bookwheel.folders import Folder
     from bookwheel.model import Document, Hit, Library, Record, Section
     from bookwheel.server.run import Refresh, Watch
+    from bookwheel.sync import Changes, Report
 
 SERVE_OPTIONS = frozenset(option.name for option in OPTIONS)
 STORE_OPTIONS = frozenset({"store", "max_file_size", "include", "exclude", "log_level"})
@@ -46,7 +49,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         words.insert(0, "serve")
     options = parser.parse_args(words)
     try:
-        sys.exit(options.run(options))
+        code = options.run(options)
+        sys.stdout.flush()  # here, where a reader that has gone is no error
+        sys.exit(code)
     except Invalid as error:
         parser.exit(2, f"bookwheel: {error.message}\n")
     except BookwheelError as error:
@@ -156,7 +161,7 @@ def ingest(options: argparse.Namespace) -> int:
     """Index folders and say what was done."""
     settings = _settings(options)
     catalog = _catalog(settings, _folders(settings, [Path(path) for path in options.paths]))
-    changes = catalog.sync(progress_bar())
+    changes = _sync(catalog)
     if options.json:
         _print_json(asdict(changes))
     else:
@@ -297,8 +302,20 @@ def _synced(options: argparse.Namespace) -> Catalog:
     settings = _settings(options)
     folders = _folders(settings, [Path(path) for path in options.paths]) if options.paths else _known(settings)
     catalog = _catalog(settings, folders)
-    catalog.sync(progress_bar())
+    _sync(catalog)
     return catalog
+
+
+def _sync(catalog: Catalog) -> Changes:
+    """Bring the index up to date; the first Ctrl-C ends that at the next file, and what is done is kept."""
+    before = signal.signal(signal.SIGINT, lambda *_: catalog.stop())
+    try:
+        changes = catalog.sync(progress_bar())
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if catalog.stopped:
+        raise KeyboardInterrupt
+    return changes
 
 
 def _known(settings: Settings) -> list[Folder]:
@@ -338,13 +355,10 @@ def _document(options: argparse.Namespace) -> Document:
     if "://" not in options.file:
         path = Path(options.file)
         return _catalog(settings, _folders(settings, [path])).read(path.resolve().name)
-    name = options.file.removeprefix("docs://")
+    head, _, tail = options.file.removeprefix("docs://").partition("/")
     for folder in _known(settings):
-        for one in (name, name.removeprefix(f"{folder.library}/")):
-            try:
-                return _catalog(settings, [folder]).read(one)
-            except NotFound:
-                continue
+        if folder.library == unquote(head):
+            return _catalog(settings, [folder]).read(tail, encoded=True)
     raise NotFound(f"there is no document {options.file}; `bookwheel list` names those there are")
 
 
@@ -410,7 +424,7 @@ def _record(record: Record) -> dict[str, object]:
 
     source = record.source
     return {
-        "uri": f"docs://{encode(source.path)}",
+        "uri": f"docs://{encode(source.library)}/{encode(source.path)}",
         "library": source.library,
         "path": source.path,
         "file": source.location,
@@ -449,6 +463,6 @@ def _facts(catalog: Catalog) -> dict[str, Any]:
         "problems": [
             {"library": one.name, "path": path, "reason": reason}
             for one in known
-            for path, reason in store.skipped(one)
+            for path, (_, reason) in store.faults(one).items()
         ],
     }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -15,8 +14,10 @@ DRIVE = re.compile(r"[A-Za-z]:(?:[\\/]|$)|\\\\")
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-def contain(root: Path, name: str) -> Path:
-    """Return the file *name* means below *root*, under that name; percent-encoding is undone once if need be.
+def contain(root: Path, name: str, encoded: bool = False) -> Path:
+    """Return the file *name* means below *root*, under that name.
+
+    It is taken as it is and, if there is no such file, percent-decoded once; the other way round if *encoded*.
 
     Raises Invalid for an empty name, OutsideRoots for one that leads elsewhere, also through a link, or is
     spelled as if to lead elsewhere, and NotFound if there is no such file.
@@ -24,7 +25,7 @@ def contain(root: Path, name: str) -> Path:
     if not name:
         raise Invalid("the name is empty; give a path relative to the served folder", filename=name)
     base = root.resolve()
-    for spelling in spellings(name):
+    for spelling in reversed(spellings(name)) if encoded else spellings(name):
         path = locate(base, spelling, name)
         if path is not None:
             return path
@@ -38,23 +39,20 @@ def stamp(path: Path) -> Stamp:
     """
     try:
         status = path.stat()
-        return Stamp(status.st_size, status.st_mtime_ns)
+        return Stamp(status.st_size, max(status.st_mtime_ns, status.st_ctime_ns))
     except (FileNotFoundError, NotADirectoryError) as error:
         raise NotFound(f"{shown(path.name)} is not there any more", filename=path.name) from error
     except OSError as error:
         raise Unreadable(f"{shown(path.name)} cannot be read", filename=path.name) from error
 
 
-def spellings(name: str) -> Iterator[str]:
-    """Yield what *name* can stand for: itself first, then itself decoded once."""
-    yield name
-    if "%" not in name:
-        return
+def spellings(name: str) -> list[str]:
+    """Return what *name* can stand for: itself, and itself decoded once."""
     try:
         decoded = unquote(name, errors="strict")
     except UnicodeDecodeError:
-        return
-    yield from () if decoded == name else (decoded,)
+        return [name]
+    return [name] if decoded == name else [name, decoded]
 
 
 def locate(base: Path, spelling: str, name: str) -> Path | None:

@@ -315,7 +315,9 @@ class Walk:
         usual = status.st_mode & MODE == REGULAR and status.st_size <= self.limit  # spares most files two calls
         if reason := objection(entry.name) or ("" if usual else self.fault(entry.path, status)):
             return Skipped(shown(path), reason)
-        return Found(Source(self.library, entry.path, path), Stamp(status.st_size, status.st_mtime_ns))
+        return Found(
+            Source(self.library, entry.path, path), Stamp(status.st_size, max(status.st_mtime_ns, status.st_ctime_ns))
+        )
 
     def fault(self, location: str, status: os.stat_result) -> str:
         """Return why the file of this status cannot be served; empty if it can."""

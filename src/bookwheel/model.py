@@ -48,7 +48,7 @@ class Stamp:
     """What the file system says of a file: equal stamps mean it is not worth opening."""
 
     size: int
-    modified: int  # nanoseconds since the epoch
+    modified: int  # nanoseconds since the epoch, by the file's own time or by when the system last touched it
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,11 +183,16 @@ def _named(environment: Mapping[str, str]) -> dict[str, str]:
 def read_dotenv(path: Path) -> dict[str, str]:
     """Return the `NAME=value` lines of a file, quotes taken off; nothing if there is no such file."""
     try:
-        lines = path.read_text("utf-8").split("\n")
+        lines = path.read_text("utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError):
         return {}
     pairs = (line.strip().removeprefix("export ").partition("=") for line in lines if not line.strip().startswith("#"))
-    return {name.strip(): value.strip().strip("\"'") for name, sign, value in pairs if sign}
+    return {name.strip(): _unquoted(value.strip()) for name, sign, value in pairs if sign}
+
+
+def _unquoted(value: str) -> str:
+    quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
+    return value[1:-1] if quoted else value
 
 
 def _read_file(path: Path, aliases: Mapping[str, str]) -> dict[str, Any]:

@@ -24,7 +24,8 @@ def entry(library: Library, path: str, text: str) -> Entry:
 
 def replace(store: Store, library: Library, texts: Mapping[str, str]) -> None:
     """Make *texts*, by path, the current ones."""
-    store.replace(library, [entry(library, path, text) for path, text in texts.items()])
+    batch = [entry(library, path, text) for path, text in texts.items()]
+    assert list(store.replace(library, [batch])) == [len(batch)]
 
 
 def shelve(store: Store, texts: Mapping[str, str], name: str = "shelf") -> Library:

@@ -16,6 +16,7 @@ MIME_TYPES = {".md": "text/markdown", ".html": "text/markdown", ".txt": "text/pl
 PAGE = 200  # resources in one answer
 LONGEST = 150  # characters of a description
 MOST = 100  # hits in one answer
+NONE = "."  # an extension that no file has
 
 SEARCH_SCHEMA = object_schema(
     ["query"],
@@ -48,15 +49,9 @@ class Docs(Face):
 
     def resources(self, cursor: str) -> Page:
         """Return the documents by path, a page at a time; the cursor is the last name of the page before."""
-        found: list[Record] = []
-        for record in self._catalog.records(after=cursor):
-            if record.source.suffix in MIME_TYPES:
-                found.append(record)
-            if len(found) > PAGE:
-                break
-        shown = found[:PAGE]
-        following = self._catalog.name(shown[-1].source) if len(found) > PAGE else ""
-        return Page(tuple(self._resource(record) for record in shown), following)
+        found = list(self._catalog.records(cursor, PAGE + 1, frozenset(MIME_TYPES)))
+        following = self._catalog.name(found[PAGE - 1].source) if len(found) > PAGE else ""
+        return Page(tuple(self._resource(record) for record in found[:PAGE]), following)
 
     def _resource(self, record: Record) -> Resource:
         return Resource(
@@ -76,7 +71,7 @@ class Docs(Face):
         if not uri.startswith(SCHEME):
             raise NotFound(f"Resource not found: {uri}", uri=uri)
         try:
-            document = self._catalog.read(uri.removeprefix(SCHEME))
+            document = self._catalog.read(uri.removeprefix(SCHEME), encoded=True)
         except (NotFound, Forbidden, Invalid) as error:
             raise NotFound(f"Resource not found: {uri}", uri=uri) from error
         mime_type = MIME_TYPES.get(document.source.suffix)
@@ -158,7 +153,7 @@ def _words(query: str) -> str:
 def _suffixes(types: Sequence[str]) -> frozenset[str]:
     """Return the extensions to search: the given ones of ours, or all of ours."""
     wanted = {"." + one.strip().lower().removeprefix(".") for one in types}
-    return frozenset(wanted or MIME_TYPES)
+    return frozenset(wanted & MIME_TYPES.keys() or {NONE}) if types else frozenset(MIME_TYPES)
 
 
 def _limit(limit: Any) -> int:

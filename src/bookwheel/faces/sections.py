@@ -44,11 +44,10 @@ CODES: Sequence[tuple[type[BookwheelError], str, str]] = (
     (SectionNotFound, "SECTION_NOT_FOUND", f"call {_CONTENTS} for the ids there are"),
     (MalformedId, "INVALID_SECTION_ID", f"call {_CONTENTS} for the ids there are"),
     (TooLarge, "FILE_TOO_LARGE", f"call {_LIST} for the files that can be read"),
-    (ParseFailed, "PARSE_ERROR", "mend the file, or read another"),
-    (Unreadable, "PARSE_ERROR", "mend the file, or read another"),
+    (Unreadable, "PARSE_ERROR", f"mend the file, or call {_LIST} for another"),
     (Forbidden, "PERMISSION_DENIED", f"call {_LIST} for the files that can be read"),
     (NotFound, "FILE_NOT_FOUND", f"call {_LIST} for the files there are"),
-    (Invalid, "INVALID_ARGUMENT", "call it again, corrected"),
+    (Invalid, "INVALID_ARGUMENT", f"call it again, corrected; {_LIST} names the files there are"),
 )
 
 

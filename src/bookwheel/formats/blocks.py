@@ -12,6 +12,7 @@ from typing import NamedTuple
 BLANK, TEXT, MORE, HEADING, UNDERLINE, RULE, FENCE, HTML, CODE = (
     "blank", "text", "more", "heading", "underline", "rule", "fence", "html", "code",
 )  # fmt: skip
+OPAQUE = (FENCE, HTML)  # what hides the blocks in it
 QUOTE = -1  # in the place of a list item's width
 DEEPEST = 100  # containers: deeper ones are text, or each blank line would visit thousands
 
@@ -78,8 +79,15 @@ class Blocks:
 
     def step(self, line: str) -> str:
         """Take in a *line*, its tabs expanded, and return what it is; TEXT begins a paragraph, MORE goes on with it."""
+        if self.boxes or self.leaf not in OPAQUE:
+            if line[:1].isalpha():
+                self.at = 0
+                return self.flow(0, TEXT)
+            if _ATX.match(line):
+                self.at = 0
+                return self.close(0, HEADING)
         depth = self.enter(line)
-        if depth < len(self.boxes) or self.leaf not in (FENCE, HTML):
+        if depth < len(self.boxes) or self.leaf not in OPAQUE:
             return self.begin(line, depth)
         leaf = self.leaf
         if self.closer.line.match(line, self.at):
@@ -90,7 +98,7 @@ class Blocks:
         """Return the first line from *start* on that can be a heading, or change what is."""
         if not start or (self.boxes and self.stops is _EVERY):
             return start
-        near = self.closer.near if self.leaf in (FENCE, HTML) and not self.boxes else self.stops
+        near = self.closer.near if self.leaf in OPAQUE and not self.boxes else self.stops
         found = near.search(text, start - 1)
         return text.rfind("\n", 0, found.start() + 1) + 1 if found else len(text)
 
@@ -213,6 +221,8 @@ def stops(text: str) -> re.Pattern[str]:
 
 def measure(line: str, at: int) -> int:
     """Return how many spaces stand at *at*."""
+    if not line.startswith(" ", at):
+        return 0
     found = _SPACES.match(line, at)
     return found.end() - at if found else 0
 

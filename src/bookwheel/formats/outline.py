@@ -5,7 +5,6 @@ An id is the path of slugs from the outermost heading. Two documents with the sa
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -15,6 +14,8 @@ from bookwheel.model import Section
 RESERVED = ("_preamble", "_document")  # names of parts that are not sections
 LONGEST = 128  # characters of a slug: children repeat it, so a long title must not multiply
 SELECTORS = "\ufe0e\ufe0f"  # they choose an emoji's look and are no part of a word
+
+_WORDS = {ord(sign): sign.lower() if sign.isalnum() or sign == "_" else " " for sign in map(chr, range(128))}
 
 
 class Heading(NamedTuple):
@@ -76,10 +77,9 @@ def free(base: str, used: set[str], last: dict[str, int]) -> str:
 
 def slug(title: str) -> str:
     """Return *title* in lower case, every run of characters other than letters, digits and _ one hyphen."""
-    words = title.lower()
-    if not words.isascii():
-        words = separate(unicodedata.normalize("NFC", words))
-    return re.sub(r"[^a-z0-9_\x80-\U0010ffff]+", "-", words)[:LONGEST].strip("-") or "section"
+    words = title.translate(_WORDS) if title.isascii() else separate(unicodedata.normalize("NFC", title.lower()))
+    longest = LONGEST - words.startswith(" ")  # a hyphen in front counts, though it goes
+    return "-".join(words.split())[:longest].rstrip("-") or "section"
 
 
 def separate(words: str) -> str:

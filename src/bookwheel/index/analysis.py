@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
@@ -31,11 +31,18 @@ STOP_WORDS = frozenset(
 )
 
 _EDGES = ".,;:!?\"'()[]*`"
-_COMPOUND = re.compile(r"\w+(?:[.\-/:@'’+#]+\w+)*(?:\+\+|#)?")  # a word, or words joined as identifiers join them
+_SIGNS = (  # vowel signs and the like, which are part of a word though not of what \w takes
+    r"\u0900-\u0963\u0966-\u0dff\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd"
+    r"\u0f71-\u0f84\u1000-\u109f\u1780-\u17d3\u3099\u309a"
+)
+_WORD = rf"[\w{_SIGNS}]+"
+_COMPOUND = re.compile(
+    rf"{_WORD}(?:[.\-/:@'’+#]+{_WORD})*(?:\+\+|#)?"
+)  # a word, or words joined as identifiers join them
 _APOSTROPHE = re.compile(r"['’](?:s\b)?")
-_PARTS = re.compile(r"[^\W_]+")
+_PARTS = re.compile(rf"(?:[^\W_]|[{_SIGNS}])+")
 _CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_MARKS = re.compile("[\u0300-\u036f]+")  # accents; the voicing marks of Japanese are letters of their own
+_MARKS = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]+")  # accents, vowel points of Hebrew and Arabic
 _SPACELESS = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+"
 )
@@ -47,17 +54,37 @@ def terms(text: str) -> list[str]:
     return found or [term for raw in text.split() for term in analyse(raw, stops=False)]
 
 
-@lru_cache(maxsize=200_000)
-def analyse(raw: str, stops: bool = True) -> tuple[str, ...]:
+def analyse_all(raws: Collection[str]) -> list[Sequence[str]]:
+    """Return the terms of every run of characters, as `analyse` does, for many at once."""
+    plain = [_plain(raw) for raw in raws]
+    stems = iter(_stemmer().stemWords([word for word in plain if word and word not in STOP_WORDS]))
+    return [
+        (() if word in STOP_WORDS else (next(stems),)) if word else _run_terms(raw, stops=True)
+        for raw, word in zip(raws, plain, strict=True)
+    ]
+
+
+@lru_cache(maxsize=50_000)
+def analyse(raw: str, stops: bool = True) -> Sequence[str]:
     """Return the terms of one run of characters without white space."""
+    word = _plain(raw)
+    return _word_terms(word, stops) if word else _run_terms(raw, stops)
+
+
+def _plain(raw: str) -> str:
+    """Return the word that a run is but for marks at its ends, in lower case; nothing for an unusual run."""
     bare = raw.strip(_EDGES)
-    if bare.isascii() and bare.isalpha() and (bare[1:].islower() or bare.isupper()):
-        return tuple(_word_terms(bare, stops))  # nine runs of ten are a plain word
+    if bare.isascii() and bare.isalpha() and (bare[1:].islower() or bare.isupper()) and len(bare) <= LONGEST:
+        return bare.lower()
+    return ""
+
+
+def _run_terms(raw: str, stops: bool) -> Sequence[str]:
     text = fold(raw)
     found: list[str] = []
-    for match in _COMPOUND.finditer(text):
-        found += _compound_terms(_APOSTROPHE.sub("", match[0]), stops)
-    return tuple(found)
+    for word in _COMPOUND.findall(text):
+        found += _compound_terms(_APOSTROPHE.sub("", word) if "'" in word or "’" in word else word, stops)
+    return found
 
 
 def fold(text: str) -> str:
@@ -69,11 +96,13 @@ def fold(text: str) -> str:
 
 
 def _compound_terms(word: str, stops: bool) -> Iterable[str]:
-    if _SPACELESS.search(word):
+    if not word.isascii() and _SPACELESS.search(word):
         return _spaceless_terms(word, stops)
     if not word:
         return []
-    parts = [part for run in _PARTS.findall(word) for part in _CASE.split(run)]
+    if word.isalnum() and (word.islower() or word.isdigit()):
+        return _word_terms(word, stops)
+    parts = [part for run in _PARTS.findall(word) for part in (_CASE.split(run) if run != run.lower() else (run,))]
     if len(parts) == 1 and len(parts[0]) == len(word):
         return _word_terms(word, stops)
     whole = [word.lower()] if len(word) <= LONGEST else []
@@ -82,9 +111,7 @@ def _compound_terms(word: str, stops: bool) -> Iterable[str]:
 
 def _word_terms(word: str, stops: bool) -> list[str]:
     lower = word.lower()
-    if len(lower) > LONGEST or (stops and lower in STOP_WORDS):
-        return []
-    return [stem(lower)]
+    return [] if len(lower) > LONGEST or (stops and lower in STOP_WORDS) else [stem(lower)]
 
 
 def _spaceless_terms(word: str, stops: bool) -> list[str]:

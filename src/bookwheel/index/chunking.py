@@ -23,11 +23,17 @@ def split(document: Document) -> list[Chunk]:
     line, counted = 1, 0
     for section, headings, start, end in _leaves(document):
         for first, last in cut(text, start, end):
-            line += text.count("\n", counted, first)
-            end_line = line + text.count("\n", first, last)
+            line += _line_ends(text, counted, first)
+            end_line = line + _line_ends(text, first, last)
             chunks.append(Chunk(first, last, line, end_line, section.id if section else "", headings))
             line, counted = end_line, last
     return chunks or [Chunk(document.body, document.body, 1, 1)]
+
+
+def _line_ends(text: str, start: int, end: int) -> int:
+    """Return how many lines end in a part of the text, whatever they end with."""
+    pairs = text.count("\r\n", start, end)
+    return text.count("\n", start, end) + text.count("\r", start, end) - pairs
 
 
 def _leaves(document: Document) -> Iterator[tuple[Section | None, tuple[str, ...], int, int]]:

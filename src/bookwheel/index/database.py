@@ -7,6 +7,7 @@ may use one file: readers never wait, writers take turns.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import logging
 import sqlite3
 import threading
@@ -33,27 +34,21 @@ CREATE TABLE documents (
     UNIQUE (library, path)
 );
 CREATE INDEX documents_by_segment ON documents (segment);
-CREATE TABLE texts (number INTEGER PRIMARY KEY, text TEXT NOT NULL);
-CREATE TABLE chunks (
-    document INTEGER NOT NULL, place INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
-    line INTEGER NOT NULL, end_line INTEGER NOT NULL, section TEXT NOT NULL, headings TEXT NOT NULL,
-    page INTEGER NOT NULL, PRIMARY KEY (document, place)
-) WITHOUT ROWID;
+CREATE TABLE texts (number INTEGER PRIMARY KEY, outline TEXT NOT NULL, spans BLOB NOT NULL, text TEXT NOT NULL);
 CREATE TABLE skipped (
     library INTEGER NOT NULL, path TEXT NOT NULL, size INTEGER NOT NULL, modified INTEGER NOT NULL,
     reason TEXT NOT NULL, PRIMARY KEY (library, path)
 ) WITHOUT ROWID;
 CREATE TABLE segments (
     number INTEGER PRIMARY KEY, pages BLOB NOT NULL, libraries BLOB NOT NULL, suffixes TEXT NOT NULL,
-    owner BLOB NOT NULL, lengths BLOB NOT NULL, dead BLOB NOT NULL
+    owner BLOB NOT NULL, lengths BLOB NOT NULL, dead BLOB NOT NULL, keys BLOB NOT NULL, starts BLOB NOT NULL
 );
-CREATE TABLE postings (
-    segment INTEGER NOT NULL, term TEXT NOT NULL, field INTEGER NOT NULL, packed BLOB NOT NULL,
-    PRIMARY KEY (segment, term, field)
-) WITHOUT ROWID;
+CREATE TABLE postings (place INTEGER PRIMARY KEY, packed BLOB NOT NULL);
 CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 INSERT INTO state VALUES ('generation', 1);
 """
+
+TABLES = ("libraries", "documents", "texts", "segments", "postings")
 
 log = logging.getLogger(__name__)
 
@@ -78,18 +73,19 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """Give one consistent view of everything."""
-        with self._read_turn:
+        with self._read_turn, self._explained():
             self._reader.execute("BEGIN")
             try:
                 yield self._reader
             finally:
-                self._reader.execute("COMMIT")
+                with contextlib.suppress(sqlite3.Error):
+                    self._reader.execute("COMMIT")
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Make all that is written inside visible at once, or none of it."""
-        with self._write_turn:
-            _begin(self._writer)
+        with self._write_turn, self._explained():
+            self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer
                 self._writer.execute("UPDATE state SET value = value + 1 WHERE name = 'generation'")
@@ -99,6 +95,18 @@ class Database:
                     self._writer.execute("ROLLBACK")
                 raise
 
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Say what to do where the file fails."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            message = f"the store {self.path.parent} is busy or cannot be written ({error}); try again in a moment"
+            raise Unavailable(message) from error
+        except sqlite3.DatabaseError as error:
+            message = f"the index {self.path} is damaged ({error}); stop all servers, remove it, and start again"
+            raise Unavailable(message) from error
+
     def close(self) -> None:
         """Let go of the file."""
         with self._read_turn, self._write_turn:
@@ -106,35 +114,49 @@ class Database:
             self._writer.close()
 
 
-def _begin(connection: sqlite3.Connection) -> None:
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-    except sqlite3.OperationalError as error:
-        raise Unavailable(f"the store is busy or cannot be written ({error}); try again in a moment") from error
-
-
 def _open(path: Path) -> sqlite3.Connection:
     """Return a connection to a file of the right layout; a broken or foreign one is set aside, not deleted."""
-    connection = _connect(path)
+    with open(path.with_suffix(".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two processes must not set the same file aside
+        if reason := _fault(path):
+            _set_aside(path, reason)
+        return _lay_out(_connect(path))
+
+
+def _fault(path: Path) -> str:
+    """Return why a file cannot be used; empty if it can, or is not there."""
+    if not path.exists():
+        return ""
+    connection = sqlite3.connect(path, timeout=PATIENCE)
     try:
         found = connection.execute("PRAGMA user_version").fetchone()[0]
-        connection.execute("PRAGMA journal_mode = WAL")
-        if found == VERSION:
-            return connection
-        if found == 0:
-            return _lay_out(connection)
-        reason = f"it has layout {found}, not {VERSION}"
+        for table in TABLES if found == VERSION else ():
+            connection.execute(f"SELECT MAX(rowid) FROM {table}").fetchone()  # noqa: S608 - our own names
+        if _truncated(connection, path):
+            return "a part of it is missing"
+    except sqlite3.OperationalError:
+        raise
     except sqlite3.DatabaseError as error:
-        if isinstance(error, sqlite3.OperationalError):
-            raise
-        reason = str(error)
-    connection.close()
+        return str(error)
+    finally:
+        connection.close()
+    return "" if found in {0, VERSION} else f"it has layout {found}, not {VERSION}"
+
+
+def _truncated(connection: sqlite3.Connection, path: Path) -> bool:
+    """Tell whether the file is shorter than it says; what still waits in the log counts too."""
+    pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
+    log_file = path.with_name(path.name + "-wal")
+    waiting = log_file.stat().st_size if log_file.exists() else 0
+    return bool(path.stat().st_size + waiting < pages * size)
+
+
+def _set_aside(path: Path, reason: str) -> None:
     aside = path.with_name(f"{path.stem}-{time.strftime('%Y%m%d-%H%M%S')}{path.suffix}")
     path.rename(aside)
     for tail in ("-wal", "-shm"):
         path.with_name(path.name + tail).unlink(missing_ok=True)
     log.warning("the index could not be read (%s): kept as %s, and a new one is built", reason, aside.name)
-    return _lay_out(_connect(path))
 
 
 def _lay_out(connection: sqlite3.Connection) -> sqlite3.Connection:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Iterator, Set
 
 from bookwheel.index.analysis import analyse
 
 WIDTH = 160  # characters
+LONG = 40  # characters: more without a space is no word
 _RUN = re.compile(r"\S+")
 
 
 def excerpt(text: str, terms: Set[str], width: int = WIDTH) -> str:
     """Return one line of *text* with as many different *terms* as fit, cut at words with `…`."""
-    runs = [(match.start(), match.end(), frozenset(analyse(match[0])) & terms) for match in _RUN.finditer(text)]
+    runs = [(start, end, frozenset(analyse(text[start:end])) & terms) for start, end in _runs(text)]
     if not runs:
         return ""
     start = _best_start(runs, width)
@@ -21,8 +22,18 @@ def excerpt(text: str, terms: Set[str], width: int = WIDTH) -> str:
     last = first
     while last + 1 < len(runs) and runs[last + 1][1] - runs[first][0] <= width:
         last += 1
-    line = " ".join(text[runs[first][0] : runs[last][1]].split())[: width + 1]
+    line = " ".join(text[runs[first][0] : runs[last][1]].split())
     return ("…" if first else "") + line + ("…" if last + 1 < len(runs) else "")
+
+
+def _runs(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where the words are; a long stretch without spaces, as in Chinese, comes in pieces."""
+    for match in _RUN.finditer(text):
+        start, end = match.span()
+        if end - start <= LONG:
+            yield start, end
+        else:
+            yield from ((place, min(place + LONG // 2, end)) for place in range(start, end, LONG // 2))
 
 
 def _best_start(runs: list[tuple[int, int, frozenset[str]]], width: int) -> int:

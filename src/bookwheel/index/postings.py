@@ -1,20 +1,24 @@
-"""Which units hold which terms how often: built for a batch of documents, merged, and read back.
+"""Which units hold which terms how often: counted for a batch of documents, merged, looked up.
 
-A segment is one batch. Its units are numbered from 0: chunks for `body` and `heading`, documents for
-the other fields. The postings of a term in a field are little-endian 32-bit numbers, the unit in the
-upper 24 bits and the count in the lower 8, in rising order.
+A segment is one batch. Its units are numbered from 0: chunks for `body` and `heading`, documents for the other
+fields. A key is a term, a space and the digit of a field; keys are sorted. The postings of a key are 32-bit
+numbers in rising order, the unit in the upper 24 bits and its count in the lower 8, and those of all keys stand
+end to end.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bookwheel.index.analysis import analyse, terms
+from bookwheel.index.analysis import analyse_all, terms
 
 CHUNK_FIELDS = ("body", "heading")
 PAGE_FIELDS = ("title", "path", "keywords")
@@ -22,7 +26,15 @@ FIELDS = CHUNK_FIELDS + PAGE_FIELDS
 MOST = 255  # a count beyond this adds nothing to a score
 
 Integers = npt.NDArray[np.integer[Any]]
-Posting = tuple[str, int, bytes]  # term, field number, packed units and counts
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """The postings of a segment, and where each key's begin; one more start marks the end."""
+
+    keys: list[str]
+    starts: Integers
+    packed: Integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +51,7 @@ class Segment:
         return len(self.owner)
 
 
-class _Words(dict[str, int]):
+class _Numbers(dict[str, int]):
     """Numbers for words in the order they are first seen."""
 
     def __missing__(self, word: str) -> int:
@@ -47,58 +59,92 @@ class _Words(dict[str, int]):
         return number
 
 
-@dataclass(slots=True)
+class Vocabulary:
+    """What every run of characters stands for, learnt once for all the batches of a sync."""
+
+    def __init__(self) -> None:
+        self.runs = _Numbers()  # every different run of characters without white space
+        self.terms = _Numbers()
+        self._counts: list[int] = []  # how many terms each run stands for: none, one or several
+        self._flat: list[int] = []  # those of all runs, end to end
+
+    def learn(self) -> tuple[Integers, Integers]:
+        """Return, for every run met so far, how many terms it stands for, and all of them end to end."""
+        new = list(islice(self.runs, len(self._counts), None))
+        for found in analyse_all(new):
+            self._counts.append(len(found))
+            self._flat += [self.terms[term] for term in found]
+        return np.array(self._counts, np.int32), np.array(self._flat, np.int32)
+
+
 class Builder:
     """Collects the texts of a batch and counts their terms in one go."""
 
-    raws: _Words = field(default_factory=_Words)
-    body: list[int] = field(default_factory=list)  # every run of characters of every chunk
-    runs: list[int] = field(default_factory=list)  # how many of them each chunk has
-    owner: list[int] = field(default_factory=list)
-    short: dict[str, list[tuple[int, str]]] = field(default_factory=dict)  # field → (unit, text)
-    pages: int = 0
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._body: list[int] = []  # the runs of every chunk, by number
+        self._sizes: list[int] = []  # how many of them each chunk has
+        self._owner: list[int] = []
+        self._short: dict[str, list[str]] = {name: [] for name in FIELDS if name != "body"}
 
     def add(self, fields: dict[str, str], chunks: Iterable[tuple[str, str]]) -> None:
         """Add one document: its page fields, and for each chunk its heading and its text."""
+        page = len(self._short["title"])
         for name in PAGE_FIELDS:
-            self.short.setdefault(name, []).append((self.pages, fields.get(name, "")))
+            self._short[name].append(fields.get(name, ""))
+        number = self._vocabulary.runs.__getitem__
         for heading, text in chunks:
-            self.short.setdefault("heading", []).append((len(self.owner), heading))
-            numbers = list(map(self.raws.__getitem__, text.split()))
-            self.body += numbers
-            self.runs.append(len(numbers))
-            self.owner.append(self.pages)
-        self.pages += 1
+            numbers = list(map(number, text.split()))
+            self._body += numbers
+            self._sizes.append(len(numbers))
+            self._owner.append(page)
+            self._short["heading"].append(heading)
 
-    def finish(self) -> tuple[Integers, dict[str, Integers], list[Posting]]:
-        """Return the owner of each chunk, the lengths of all units by field, and the postings in order."""
-        lengths: dict[str, Integers] = {}
-        postings: list[Posting] = []
-        for number, name in enumerate(FIELDS):
-            units = len(self.owner) if name in CHUNK_FIELDS else self.pages
-            words, found, where = self._body_terms() if name == "body" else self._short_terms(name)
-            lengths[name] = np.bincount(where, minlength=units).astype(np.uint32)
-            postings += _count(words, found, where, units, number)
-        postings.sort()
-        return np.array(self.owner, np.uint32), lengths, postings
+    def finish(self) -> tuple[Integers, dict[str, Integers], Postings]:
+        """Return the owner of each chunk, the lengths of all units by field, and the postings."""
+        found = {"body": self._body_terms()} | {name: self._short_terms(name) for name in self._short}
+        units = {name: len(self._sizes if name in CHUNK_FIELDS else self._short["title"]) for name in FIELDS}
+        lengths: dict[str, Integers] = {
+            name: np.bincount(where, minlength=units[name]).astype(np.uint32) for name, (_, where) in found.items()
+        }
+        key = np.concatenate([found[name][0] << 3 | place for place, name in enumerate(FIELDS)])
+        unit = np.concatenate([found[name][1] for name in FIELDS])
+        names, ranks = self._names(key)
+        return np.array(self._owner, np.uint32), lengths, _count(names, ranks[key], unit)
 
-    def _body_terms(self) -> tuple[list[str], Integers, Integers]:
-        words = _Words()
-        each = [[words[term] for term in analyse(raw)] for raw in self.raws]
-        counts = np.array([len(one) for one in each], np.int64)
-        flat = np.array([number for one in each for number in one], np.int64)
-        starts = np.concatenate([[0], np.cumsum(counts)])
-        raws = np.array(self.body, np.int64)
-        where = np.repeat(np.arange(len(self.runs), dtype=np.int64), self.runs)
-        many = counts[raws]  # terms a run stands for: none for a stop word, several for an identifier
-        places = np.repeat(starts[raws], many) + _steps(many)
-        return list(words), flat[places], np.repeat(where, many)
+    def _body_terms(self) -> tuple[Integers, Integers]:
+        """Return every term of the texts, by number, and the chunk it is in."""
+        counts, flat = self._vocabulary.learn()
+        starts = np.cumsum(counts) - counts
+        runs = np.array(self._body, np.int32)
+        where = np.repeat(np.arange(len(self._sizes), dtype=np.int64), self._sizes)
+        many = counts[runs]
+        one, more = many == 1, many > 1
+        times = many[more]
+        places = np.repeat(starts[runs[more]], times) + _steps(times)
+        numbers = np.concatenate([flat[starts[runs[one]]], flat[places]]).astype(np.int64)
+        return numbers, np.concatenate([where[one], np.repeat(where[more], times)])
 
-    def _short_terms(self, name: str) -> tuple[list[str], Integers, Integers]:
-        words = _Words()
-        pairs = [(words[term], unit) for unit, text in self.short.get(name, ()) for term in terms(text)]
-        both = np.array(pairs, np.int64).reshape(-1, 2)
-        return list(words), both[:, 0], both[:, 1]
+    def _short_terms(self, name: str) -> tuple[Integers, Integers]:
+        number = self._vocabulary.terms.__getitem__
+        each = [list(map(number, _terms(text))) for text in self._short[name]]
+        numbers = np.fromiter(chain.from_iterable(each), np.int64)
+        return numbers, np.repeat(np.arange(len(each), dtype=np.int64), list(map(len, each)))
+
+    def _names(self, key: Integers) -> tuple[list[str], Integers]:
+        """Return the names of all keys that occur, in order, and for each key its place among them."""
+        present = np.flatnonzero(np.bincount(key)).tolist()
+        words = list(self._vocabulary.terms)
+        names = [f"{words[one >> 3]} {one & 7}" for one in present]
+        order = sorted(range(len(names)), key=names.__getitem__)
+        ranks = np.zeros(max(present, default=0) + 1, np.int64)
+        ranks[np.array(present, np.int64)[order]] = np.arange(len(names))
+        return [names[place] for place in order], ranks
+
+
+@lru_cache(maxsize=4_096)
+def _terms(text: str) -> list[str]:
+    return terms(text)
 
 
 def _steps(many: Integers) -> Integers:
@@ -108,24 +154,19 @@ def _steps(many: Integers) -> Integers:
     return np.arange(total) - np.repeat(ends - many, many)
 
 
-def _count(words: list[str], found: Integers, where: Integers, units: int, number: int) -> Iterator[Posting]:
-    """Yield the postings of a field from its (term, unit) occurrences."""
-    if not len(found):
-        return
-    keys = found * units + where
-    keys.sort()
-    firsts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
-    counts = np.minimum(np.diff(np.append(firsts, len(keys))), MOST)
-    term, unit = np.divmod(keys[firsts], units)
-    packed = pack(unit, counts)
-    edges = np.append(np.flatnonzero(np.concatenate([[True], term[1:] != term[:-1]])), len(term))
-    for which, start, end in zip(term[edges[:-1]].tolist(), edges.tolist(), edges[1:].tolist(), strict=False):
-        yield words[which], number, packed[4 * start : 4 * end]
+def _count(names: list[str], key: Integers, unit: Integers) -> Postings:
+    """Return the postings of occurrences, given as the key and the unit of each."""
+    both = key << 24 | unit
+    both.sort()
+    firsts = np.flatnonzero(np.concatenate([[True], both[1:] != both[:-1]])) if len(both) else np.empty(0, np.int64)
+    counts = np.minimum(np.diff(firsts, append=len(both)), MOST)
+    return _place(names, both[firsts] << 8 | counts)
 
 
-def pack(units: Integers, counts: Integers) -> bytes:
-    """Return units and their counts as the bytes a posting keeps."""
-    return bytes((units.astype("<u4") << np.uint32(8) | counts.astype("<u4")).tobytes())
+def _place(names: list[str], whole: Integers) -> Postings:
+    """Return the postings of sorted numbers that hold key, unit and count."""
+    starts = np.searchsorted(whole, np.arange(len(names) + 1, dtype=np.int64) << 32)
+    return Postings(names, starts.astype("<u4"), (whole & 0xFFFFFFFF).astype("<u4"))
 
 
 def unpack(packed: bytes) -> tuple[Integers, Integers]:
@@ -134,37 +175,59 @@ def unpack(packed: bytes) -> tuple[Integers, Integers]:
     return numbers >> np.uint32(8), numbers & np.uint32(MOST)
 
 
-def merge(
-    segments: Sequence[tuple[Segment, Integers]], postings: Iterable[tuple[str, int, int, bytes]]
-) -> tuple[Segment, Iterator[Posting]]:
-    """Return one segment in place of several, without their dead documents.
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """The keys of a segment as one text, to be looked up without a string for each."""
 
-    *segments* come with the places of their living documents; *postings* are (term, field, place of the
-    segment, packed) in the order of term and field.
-    """
-    moves = [_moves(segment, alive) for segment, alive in segments]
-    pages = np.concatenate([segment.pages[alive] for segment, alive in segments])
-    page_base = np.cumsum([0, *(len(alive) for _, alive in segments)])
-    chunk_base = np.cumsum([0, *(int((move[0] >= 0).sum()) for move in moves)])
-    owner = np.concatenate(
-        [
-            move[1][segment.owner[move[0] >= 0]] + base
-            for (segment, _), move, base in zip(segments, moves, page_base, strict=False)
-        ]
+    text: bytes  # keys in order, each with a line end
+    starts: memoryview
+    ends: memoryview  # of each key in the text
+
+    @classmethod
+    def of(cls, text: bytes, starts: bytes) -> Lexicon:
+        """Return a lexicon from what is stored."""
+        ends = np.flatnonzero(np.frombuffer(text, np.uint8) == 10)
+        return cls(text, memoryview(starts).cast("I"), memoryview(ends.astype("<u4").tobytes()).cast("I"))
+
+    def key(self, place: int) -> bytes:
+        """Return the key at a place."""
+        return self.text[self.ends[place - 1] + 1 if place else 0 : self.ends[place]]
+
+    def find(self, term: str) -> Iterator[tuple[int, int, int]]:
+        """Yield for each field that has the term its number, and where the postings begin and end."""
+        start = term.encode() + b" "
+        place = bisect_left(range(len(self.ends)), start, key=self.key)
+        while place < len(self.ends) and (key := self.key(place)).startswith(start):
+            yield int(key[len(start) :]), self.starts[place], self.starts[place + 1]
+            place += 1
+
+    def beginning(self, start: str, most: int) -> Iterator[str]:
+        """Yield the terms of the first keys that begin with *start*."""
+        begin = start.encode()
+        first = bisect_left(range(len(self.ends)), begin, key=self.key)
+        for place in range(first, min(len(self.ends), first + most * len(FIELDS))):
+            key = self.key(place)
+            if not key.startswith(begin):
+                return
+            yield key[:-2].decode()
+
+
+def merge(parts: Sequence[tuple[Segment, Integers, Postings]]) -> tuple[Segment, Postings]:
+    """Return one segment in place of several, each given with the places of its living documents."""
+    moves = [_moves(segment, alive) for segment, alive, _ in parts]
+    bases = np.cumsum(
+        [[0, 0], *([int((chunks >= 0).sum()), int((pages >= 0).sum())] for chunks, pages in moves)], axis=0
     )
-    lengths = {
-        name: np.concatenate(
-            [
-                segment.lengths[name][move[0] >= 0 if name in CHUNK_FIELDS else alive]
-                for (segment, alive), move in zip(segments, moves, strict=True)
-            ]
-        )
-        for name in FIELDS
-    }
-    libraries = np.concatenate([segment.libraries[alive] for segment, alive in segments])
-    suffixes = tuple(segment.suffixes[i] for segment, alive in segments for i in alive.tolist())
-    joined = Segment(pages, libraries, suffixes, owner.astype(np.uint32), lengths)
-    return joined, _merged(moves, (chunk_base, page_base), postings)
+    keys = sorted({key for _, _, postings in parts for key in postings.keys})
+    ranks = {key: place for place, key in enumerate(keys)}
+    whole = [
+        _moved(postings, move, base, ranks) for (_, _, postings), move, base in zip(parts, moves, bases, strict=False)
+    ]
+    together = np.concatenate(whole)
+    together.sort()
+    used, where = np.unique(together >> 32, return_inverse=True)  # some keys had only the dead
+    living = [keys[place] for place in used.tolist()]
+    return _joined(parts, moves, bases), _place(living, where << 32 | together & 0xFFFFFFFF)
 
 
 def _moves(segment: Segment, alive: Integers) -> tuple[Integers, Integers]:
@@ -172,26 +235,44 @@ def _moves(segment: Segment, alive: Integers) -> tuple[Integers, Integers]:
     pages = np.full(len(segment.pages), -1, np.int64)
     pages[alive] = np.arange(len(alive))
     living = pages[segment.owner] >= 0
-    chunks = np.where(living, np.cumsum(living) - 1, -1)
-    return chunks, pages
+    return np.where(living, np.cumsum(living) - 1, -1), pages
 
 
-def _merged(
-    moves: Sequence[tuple[Integers, Integers]],
-    bases: tuple[Integers, Integers],
-    postings: Iterable[tuple[str, int, int, bytes]],
-) -> Iterator[Posting]:
-    key: tuple[str, int] | None = None
-    packed: list[bytes] = []
-    for term, number, place, old in postings:
-        if (term, number) != key:
-            if key and any(packed):
-                yield *key, b"".join(packed)
-            key, packed = (term, number), []
-        kind = 0 if FIELDS[number] in CHUNK_FIELDS else 1
-        units, counts = unpack(old)
-        moved = moves[place][kind][units]
-        keep = moved >= 0
-        packed.append(pack(moved[keep] + bases[kind][place], counts[keep]))
-    if key and any(packed):
-        yield *key, b"".join(packed)
+def _moved(postings: Postings, move: tuple[Integers, Integers], base: Integers, ranks: dict[str, int]) -> Integers:
+    """Return the living postings of one part as numbers that hold their new key and unit, and the count."""
+    key = np.fromiter((ranks[one] for one in postings.keys), np.int64, len(postings.keys))
+    paged = np.fromiter((one[-1] not in "01" for one in postings.keys), np.bool_, len(postings.keys))
+    many = postings.starts[1:].astype(np.int64) - postings.starts[:-1]
+    of_page = np.repeat(paged, many)
+    unit = (postings.packed >> np.uint32(8)).astype(np.int64)
+    new = np.empty(len(unit), np.int64)
+    for kind, mask in enumerate((~of_page, of_page)):
+        moved = move[kind][unit[mask]]
+        new[mask] = np.where(moved >= 0, moved + base[kind], -1)
+    whole = np.repeat(key, many) << 32 | new << 8 | (postings.packed & np.uint32(MOST)).astype(np.int64)
+    return whole[new >= 0]
+
+
+def _joined(
+    parts: Sequence[tuple[Segment, Integers, Postings]], moves: Sequence[tuple[Integers, Integers]], bases: Integers
+) -> Segment:
+    owner = [
+        pages[segment.owner[chunks >= 0]] + base[1]
+        for (segment, _, _), (chunks, pages), base in zip(parts, moves, bases, strict=False)
+    ]
+    lengths = {
+        name: np.concatenate(
+            [
+                segment.lengths[name][chunks >= 0 if name in CHUNK_FIELDS else alive]
+                for (segment, alive, _), (chunks, _) in zip(parts, moves, strict=True)
+            ]
+        )
+        for name in FIELDS
+    }
+    return Segment(
+        np.concatenate([segment.pages[alive] for segment, alive, _ in parts]),
+        np.concatenate([segment.libraries[alive] for segment, alive, _ in parts]),
+        tuple(segment.suffixes[place] for segment, alive, _ in parts for place in alive.tolist()),
+        np.concatenate(owner).astype(np.uint32),
+        lengths,
+    )

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from bookwheel.index.analysis import fold, terms
+from bookwheel.index.analysis import STOP_WORDS, fold, terms
 from bookwheel.index.excerpt import excerpt
 from bookwheel.index.postings import CHUNK_FIELDS, Integers
 from bookwheel.index.ranking import Occurrences, Ranking, Word, rank
-from bookwheel.index.segments import Floats, Snapshot, completions, occurrences, snapshot, vocabulary
+from bookwheel.index.segments import Floats, Snapshot, completions, occurrences, snapshot, spans
 from bookwheel.index.store import Store, read_chunk, read_record, read_span
 from bookwheel.model import Chunk, Hit, Query
 
@@ -47,11 +47,32 @@ class Searcher:
             text = query.text[:LONGEST_QUERY].replace("\0", " ").strip()
             if text == EVERYTHING:
                 return _everything(db, now, wanted, query.limit)
-            words = list(_words(db, now, text))
-            found = occurrences(db, now, {term for word in words for term, _ in word.variants})
-            ranking = rank(now, words, found, _LOOK_IN[query.fields])
-            hits = _hits(db, now, ranking, wanted, found)
+            look = _Look(db, now, wanted)
+            words = list(_words(look, text))
+            ranking = rank(now, words, look.found, _LOOK_IN[query.fields])
+            hits = _hits(db, now, ranking, wanted, look.found)
             return list(_take(hits, _PHRASE.findall(text), db, query.limit))
+
+
+class _Look:
+    """The words of a query, looked up in the pages it may see."""
+
+    def __init__(self, db: sqlite3.Connection, now: Snapshot, wanted: Integers) -> None:
+        self.now = now
+        self.found: dict[tuple[str, str], tuple[Integers, Integers]] = {}
+        self._db = db
+        self._wanted = wanted
+
+    def up(self, term: str) -> bool:
+        """Tell whether any wanted page has the term, and if so keep where."""
+        found = occurrences(self._db, self.now, {term: spans(self.now, term)})
+        held = any(self._wanted[self._pages(name, units)].any() for (_, name), (units, _) in found.items())
+        if held:
+            self.found |= found
+        return held
+
+    def _pages(self, name: str, units: Integers) -> Integers:
+        return self.now.owner[units] if name in CHUNK_FIELDS else units
 
 
 def _wanted(now: Snapshot, query: Query, libraries: frozenset[int] | None) -> Integers:
@@ -70,24 +91,27 @@ def _everything(db: sqlite3.Connection, now: Snapshot, wanted: Integers, limit: 
     records.sort(key=lambda record: (record.source.library, record.source.path))
     return [
         Hit(record, chunk := read_chunk(db, record.number, 0), 1.0, "content", _show(db, record.number, chunk, set()))
-        for record in records[:limit]
+        for record in records[: max(0, limit)]
     ]
 
 
-def _words(db: sqlite3.Connection, now: Snapshot, text: str) -> Iterator[Word]:
+def _words(look: _Look, text: str) -> Iterator[Word]:
     """Yield the words of a query: as they are where they occur, else what they may have been meant to be."""
     said = terms(text)
-    asked = Counter(said[:MOST_WORDS])
-    known = vocabulary(db, now, asked)
-    for term, times in asked.items():
-        variants = [] if term in known else _variants(db, now, term, last=term == said[-1])
+    for term, times in Counter(said[:MOST_WORDS]).items():
+        variants = [(term, 1.0)] if look.up(term) else _variants(look, term, last=term == said[-1])
         yield Word(tuple(variants) or ((term, 1.0),), times)
 
 
-def _variants(db: sqlite3.Connection, now: Snapshot, term: str, last: bool) -> list[tuple[str, float]]:
-    begun = completions(db, now, term, MOST_VARIANTS) if last and len(term) >= 3 else []
-    near = sorted(vocabulary(db, now, _neighbours(term)) - set(begun)) if len(term) >= 4 else []
-    return [(one, BEGUN) for one in begun] + [(one, NEAR) for one in near[:MOST_VARIANTS]]
+def _variants(look: _Look, term: str, last: bool) -> list[tuple[str, float]]:
+    if term in STOP_WORDS:
+        return []
+    begun = (
+        [one for one in completions(look.now, term, MOST_VARIANTS) if look.up(one)] if last and len(term) > 2 else []
+    )
+    near = sorted(_neighbours(term) - set(begun)) if len(term) > 3 else []
+    close = [one for one in near if spans(look.now, one) and look.up(one)]
+    return [(one, BEGUN) for one in begun] + [(one, NEAR) for one in close[:MOST_VARIANTS]]
 
 
 def _neighbours(term: str) -> set[str]:

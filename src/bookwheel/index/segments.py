@@ -4,74 +4,93 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from bookwheel.index.postings import CHUNK_FIELDS, FIELDS, Builder, Integers, Posting, Segment, merge, unpack
+from bookwheel.index.postings import (
+    CHUNK_FIELDS,
+    FIELDS,
+    Builder,
+    Integers,
+    Lexicon,
+    Postings,
+    Segment,
+    Vocabulary,
+    merge,
+    unpack,
+)
 from bookwheel.model import Library
 
 if TYPE_CHECKING:
     from bookwheel.index.store import Entry
 
 Floats = npt.NDArray[np.float32]
+Span = tuple[int, int, int, int]
+PART = 8_192  # numbers in one row of postings: a look-up reads few rows, a rare term not much of one
+_PATH_BREAKS = str.maketrans("/._-", "    ")
 FANOUT = 6  # so many segments of about one size become one
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """A segment that is not written yet."""
-
-    segment: Segment
-    postings: Sequence[Posting]
-
-
-def count(library: Library, entries: Sequence[Entry]) -> Batch:
+def count(library: Library, entries: Sequence[Entry], vocabulary: Vocabulary) -> tuple[Segment, Postings]:
     """Count the terms of a batch of documents."""
-    builder = Builder()
+    builder = Builder(vocabulary)
     for entry in entries:
         document = entry.document
         fields = {
             "title": document.title,
-            "path": document.source.path.translate(str.maketrans("/._-", "    ")),
+            "path": document.source.path.translate(_PATH_BREAKS),
             "keywords": " ".join([*document.words("keywords"), *document.words("tags"), document.word("description")]),
         }
-        texts = ((" \n".join(chunk.headings), document.text[chunk.start : chunk.end]) for chunk in entry.chunks)
+        texts = ((" ".join(chunk.headings), document.text[chunk.start : chunk.end]) for chunk in entry.chunks)
         builder.add(fields, texts)
     owner, lengths, postings = builder.finish()
     suffixes = tuple(entry.document.source.suffix for entry in entries)
     numbers = np.full(len(entries), library.number, np.int32)
-    return Batch(Segment(np.zeros(len(entries), np.int64), numbers, suffixes, owner, lengths), postings)
+    return Segment(np.zeros(len(entries), np.int64), numbers, suffixes, owner, lengths), postings
 
 
 def free_number(db: sqlite3.Connection) -> int:
     """Return a number that no segment ever had: readers know a segment by it."""
-    return int(
-        db.execute(
-            "INSERT INTO state VALUES ('segment', 1) ON CONFLICT DO UPDATE SET value = value + 1 RETURNING value"
-        ).fetchone()[0]
-    )
+    question = "INSERT INTO state VALUES ('segment', 1) ON CONFLICT DO UPDATE SET value = value + 1 RETURNING value"
+    return int(db.execute(question).fetchone()[0])
 
 
-def write(db: sqlite3.Connection, number: int, segment: Segment, postings: Iterable[Posting]) -> None:
+def write(db: sqlite3.Connection, number: int, segment: Segment, postings: Postings) -> None:
     """Add a segment under a new number."""
-    lengths = b"".join(segment.lengths[name].astype("<u4").tobytes() for name in FIELDS)
     row = (
         number,
         segment.pages.astype("<i8").tobytes(),
         segment.libraries.astype("<i4").tobytes(),
         "\n".join(segment.suffixes),
         segment.owner.astype("<u4").tobytes(),
-        lengths,
+        b"".join(segment.lengths[name].astype("<u4").tobytes() for name in FIELDS),
         bytes(len(segment.pages)),
+        "".join(key + "\n" for key in postings.keys).encode(),
+        postings.starts.tobytes(),
     )
-    db.execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?, ?)", row)
-    db.executemany(
-        "INSERT INTO postings VALUES (?, ?, ?, ?)", ((number, term, name, packed) for term, name, packed in postings)
-    )
+    db.execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+    packed = postings.packed.tobytes()
+    parts = range(0, len(packed), 4 * PART)
+    rows = ((_part(number, place), packed[start : start + 4 * PART]) for place, start in enumerate(parts))
+    db.executemany("INSERT INTO postings VALUES (?, ?)", rows)
+
+
+def _part(segment: int, part: int) -> int:
+    """Return the row that holds a part of a segment's postings."""
+    return segment << 24 | part
+
+
+def _packed(db: sqlite3.Connection, segment: int, start: int, end: int) -> bytes:
+    """Return the packed postings of a segment from one number to another."""
+    first, last = start // PART, (end - 1) // PART
+    between = (_part(segment, first), _part(segment, last))
+    rows = db.execute("SELECT packed FROM postings WHERE place BETWEEN ? AND ? ORDER BY place", between)
+    offset = first * PART
+    return b"".join(row[0] for row in rows)[4 * (start - offset) : 4 * (end - offset)]
 
 
 def bury(db: sqlite3.Connection, places: Iterable[tuple[int, int]]) -> None:
@@ -104,26 +123,24 @@ def _tier(size: int) -> int:
 
 
 def _merge(db: sqlite3.Connection, numbers: Sequence[int]) -> None:
-    marks = ", ".join("?" * len(numbers))
-    loaded = [_load(db, number) for number in numbers]
-    alive = [np.flatnonzero(_dead(db, number) == 0) for number in numbers]
-    place = {number: i for i, number in enumerate(numbers)}
-    rows = db.execute(
-        f"SELECT term, field, segment, packed FROM postings WHERE segment IN ({marks}) ORDER BY term, field, segment",  # noqa: S608
-        numbers,
-    ).fetchall()
-    joined, postings = merge(
-        list(zip(loaded, alive, strict=True)), ((t, f, place[s], packed) for t, f, s, packed in rows)
-    )
-    db.execute(f"DELETE FROM postings WHERE segment IN ({marks})", numbers)  # noqa: S608
-    db.execute(f"DELETE FROM segments WHERE number IN ({marks})", numbers)  # noqa: S608
+    """Put one segment in the place of these."""
+    parts = [(_load(db, number), np.flatnonzero(_dead(db, number) == 0), _postings(db, number)) for number in numbers]
+    joined, postings = merge(parts)
+    for number in numbers:
+        db.execute("DELETE FROM segments WHERE number = ?", (number,))
+        db.execute("DELETE FROM postings WHERE place BETWEEN ? AND ?", (_part(number, 0), _part(number + 1, 0) - 1))
     if len(joined.pages):
         number = free_number(db)
         write(db, number, joined, postings)
-        db.executemany(
-            "UPDATE documents SET segment = ?, place = ? WHERE number = ?",
-            ((number, i, page) for i, page in enumerate(joined.pages.tolist())),
-        )
+        places = ((number, place, page) for place, page in enumerate(joined.pages.tolist()))
+        db.executemany("UPDATE documents SET segment = ?, place = ? WHERE number = ?", places)
+
+
+def _postings(db: sqlite3.Connection, number: int) -> Postings:
+    keys, starts = db.execute("SELECT keys, starts FROM segments WHERE number = ?", (number,)).fetchone()
+    where = np.frombuffer(starts, "<u4")
+    packed = np.frombuffer(_packed(db, number, 0, int(where[-1])), "<u4")
+    return Postings(keys.decode().split("\n")[:-1], where, packed)
 
 
 def _load(db: sqlite3.Connection, number: int) -> Segment:
@@ -162,7 +179,8 @@ class Snapshot:
     norms: dict[str, Floats]  # field → how much longer than the average each unit is
     sizes: dict[str, Floats]  # the same for whole pages, by the fields of their chunks
     bases: dict[int, tuple[int, int]]  # segment → number of its first chunk and of its first page
-    parts: dict[int, Segment] = field(default_factory=dict)
+    parts: dict[int, Segment]
+    lexicons: dict[int, Lexicon]
 
 
 def snapshot(db: sqlite3.Connection, last: Snapshot | None) -> Snapshot:
@@ -171,12 +189,18 @@ def snapshot(db: sqlite3.Connection, last: Snapshot | None) -> Snapshot:
     if last and last.generation == generation:
         return last
     known = last.parts if last else {}
+    words = last.lexicons if last else {}
     dead = db.execute("SELECT number, dead FROM segments ORDER BY number").fetchall()
     parts = {number: known.get(number) or _load(db, number) for number, _ in dead}
-    return _join(generation, parts, np.frombuffer(b"".join(marks for _, marks in dead), np.uint8))
+    lexicons = {number: words.get(number) or _lexicon(db, number) for number, _ in dead}
+    return _join(generation, parts, lexicons, np.frombuffer(b"".join(marks for _, marks in dead), np.uint8))
 
 
-def _join(generation: int, parts: dict[int, Segment], dead: Integers) -> Snapshot:
+def _lexicon(db: sqlite3.Connection, number: int) -> Lexicon:
+    return Lexicon.of(*db.execute("SELECT keys, starts FROM segments WHERE number = ?", (number,)).fetchone())
+
+
+def _join(generation: int, parts: dict[int, Segment], lexicons: dict[int, Lexicon], dead: Integers) -> Snapshot:
     segments = list(parts.values())
     chunk_bases = np.cumsum([0, *(len(one) for one in segments)])
     page_bases = np.cumsum([0, *(len(one.pages) for one in segments)])
@@ -197,6 +221,7 @@ def _join(generation: int, parts: dict[int, Segment], dead: Integers) -> Snapsho
         {name: _norm(_sums(lengths[name], owner, int(page_bases[-1]))) for name in CHUNK_FIELDS},
         dict(zip(parts, zip(chunk_bases.tolist(), page_bases.tolist(), strict=False), strict=False)),
         parts,
+        lexicons,
     )
 
 
@@ -213,47 +238,31 @@ def _norm(lengths: Integers) -> Floats:
     return (lengths / (filled.mean() if len(filled) else 1.0)).astype(np.float32)
 
 
+def spans(now: Snapshot, term: str) -> list[Span]:
+    """Return where the postings of a term are: segment, field, begin, end."""
+    return [(segment, *span) for segment, lexicon in now.lexicons.items() for span in lexicon.find(term)]
+
+
 def occurrences(
-    db: sqlite3.Connection, now: Snapshot, wanted: Iterable[str]
+    db: sqlite3.Connection, now: Snapshot, where: Mapping[str, Sequence[Span]]
 ) -> dict[tuple[str, str], tuple[Integers, Integers]]:
     """Return, for each (term, field) that occurs, the units and counts over all segments."""
-    words = list(wanted)
-    marks = ", ".join("?" * len(words))
     found: dict[tuple[str, str], list[tuple[Integers, Integers]]] = defaultdict(list)
-    where = f"segment IN ({_list(now.bases)}) AND term IN ({marks})"
-    question = f"SELECT term, field, segment, packed FROM postings WHERE {where}"  # noqa: S608 - numbers and marks
-    for term, number, segment, packed in db.execute(question, words):
-        name = FIELDS[number]
-        units, counts = unpack(packed)
-        base = now.bases[segment][0 if name in CHUNK_FIELDS else 1]
-        found[term, name].append((units + np.uint32(base), counts))
+    for term, places in where.items():
+        for segment, number, start, end in places:
+            base = now.bases[segment][0 if FIELDS[number] in CHUNK_FIELDS else 1]
+            units, counts = unpack(_packed(db, segment, start, end))
+            found[term, FIELDS[number]].append((units + np.uint32(base), counts))
     return {key: _together(rows) for key, rows in found.items()}
 
 
-def vocabulary(db: sqlite3.Connection, now: Snapshot, wanted: Iterable[str]) -> set[str]:
-    """Return those of the wanted terms that occur."""
-    words = list(wanted)
-    found: set[str] = set()
-    for start in range(0, len(words), 900):
-        some = words[start : start + 900]
-        where = f"segment IN ({_list(now.bases)}) AND term IN ({', '.join('?' * len(some))})"
-        found |= {row[0] for row in db.execute(f"SELECT DISTINCT term FROM postings WHERE {where}", some)}  # noqa: S608
-    return found
-
-
-def completions(db: sqlite3.Connection, now: Snapshot, start: str, limit: int) -> list[str]:
+def completions(now: Snapshot, start: str, most: int) -> list[str]:
     """Return the first terms that begin with *start*."""
-    where = f"segment IN ({_list(now.bases)}) AND term >= ? AND term < ?"
-    question = f"SELECT DISTINCT term FROM postings WHERE {where} LIMIT ?"  # noqa: S608 - numbers alone
-    return [row[0] for row in db.execute(question, (start, start + "\U0010ffff", limit))]
-
-
-def _list(numbers: Iterable[int]) -> str:
-    return ", ".join(map(str, numbers))
+    found = {term for lexicon in now.lexicons.values() for term in lexicon.beginning(start, most)}
+    return sorted(found)[:most]
 
 
 def _together(rows: list[tuple[Integers, Integers]]) -> tuple[Integers, Integers]:
     if len(rows) == 1:
         return rows[0]
-    rows.sort(key=lambda row: row[0][0])  # segment by segment, so that units rise
     return np.concatenate([units for units, _ in rows]), np.concatenate([counts for _, counts in rows])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import struct
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +16,7 @@ from bookwheel.index.database import Database
 from bookwheel.model import Chunk, Document, Library, Record, Source, Stamp
 
 FILE = "catalog.db"
+_SPAN = struct.Struct("<6i")  # start, end, first and last line, page, section
 _COLUMNS = (
     "d.number, d.doc_id, l.name, d.location, d.path, d.size, d.modified, d.digest, d.kind, d.title, d.heading, "
     "d.paragraph, d.metadata, d.problem, d.chunk_count, d.created"
@@ -67,22 +69,17 @@ class Store:
     # documents out
 
     def stamps(self, library: Library) -> dict[str, Stamp]:
-        """Return path and stamp of everything seen in a library, also of what could not be read."""
-        question = "SELECT path, size, modified FROM {} WHERE library = ?"
+        """Return path and stamp of every document of a library."""
         with self.database.reading() as db:
-            rows = [
-                row
-                for table in ("documents", "skipped")
-                for row in db.execute(question.format(table), (library.number,))
-            ]
-        return {path: Stamp(size, modified) for path, size, modified in rows}
+            rows = db.execute("SELECT path, size, modified FROM documents WHERE library = ?", (library.number,))
+            return {path: Stamp(size, modified) for path, size, modified in rows}
 
-    def skipped(self, library: Library) -> list[tuple[str, str]]:
-        """Return path and reason of every file that could not be read."""
+    def faults(self, library: Library) -> dict[str, tuple[Stamp, str]]:
+        """Return path, stamp and reason of every file of a library that could not be read."""
+        question = "SELECT path, size, modified, reason FROM skipped WHERE library = ? ORDER BY path"
         with self.database.reading() as db:
-            return db.execute(
-                "SELECT path, reason FROM skipped WHERE library = ? ORDER BY path", (library.number,)
-            ).fetchall()
+            rows = db.execute(question, (library.number,))
+            return {path: (Stamp(size, modified), reason) for path, size, modified, reason in rows}
 
     def record(self, library: Library, path: str) -> Record | None:
         """Return what is known of one document."""
@@ -93,42 +90,64 @@ class Store:
             ).fetchone()
         return _record(row) if row else None
 
-    def records(self, library: Library, after: str = "", limit: int = -1) -> list[Record]:
-        """Return the documents of a library by path, from the first one after *after*."""
+    def digest(self, library: Library, path: str) -> str:
+        """Return the digest of one document; empty if there is none."""
         with self.database.reading() as db:
-            rows = db.execute(
-                f"SELECT {_COLUMNS} {_FROM} WHERE d.library = ? AND d.path > ? ORDER BY d.path LIMIT ?",
-                (library.number, after, limit),
-            ).fetchall()
+            key = (library.number, path)
+            row = db.execute("SELECT digest FROM documents WHERE library = ? AND path = ?", key).fetchone()
+        return row[0] if row else ""
+
+    def records(
+        self, library: Library, after: str = "", limit: int = -1, suffixes: frozenset[str] = frozenset()
+    ) -> list[Record]:
+        """Return the documents of a library by path, from the first one after *after*, of these kinds or of all."""
+        where = "d.library = ? AND d.path > ?"
+        if suffixes:
+            where += f" AND d.suffix IN ({', '.join('?' * len(suffixes))})"
+        question = f"SELECT {_COLUMNS} {_FROM} WHERE {where} ORDER BY d.path LIMIT ?"
+        with self.database.reading() as db:
+            rows = db.execute(question, (library.number, after, *suffixes, limit)).fetchall()
         return [_record(row) for row in rows]
 
     # documents in
 
-    def replace(self, library: Library, entries: Sequence[Entry]) -> None:
-        """Make these versions the current ones, all at once."""
+    def replace(self, library: Library, batches: Iterable[Sequence[Entry]]) -> Iterator[int]:
+        """Make the versions of each batch the current ones, all of a batch at once; yield how many."""
         import numpy as np  # noqa: PLC0415 - not needed to list or to read
 
         from bookwheel.index import segments  # noqa: PLC0415 - the same
+        from bookwheel.index.postings import Vocabulary  # noqa: PLC0415 - the same
 
-        batch = segments.count(library, entries)
-        with self.database.writing() as db:
-            _forget(db, library, [entry.document.source.path for entry in entries])
-            number = segments.free_number(db)
-            pages = [_insert(db, library, entry, number, place) for place, entry in enumerate(entries)]
-            segments.write(db, number, replace(batch.segment, pages=np.array(pages, np.int64)), batch.postings)
-            segments.tidy(db)
+        vocabulary = Vocabulary()
+        for entries in batches:
+            segment, postings = segments.count(library, entries, vocabulary)
+            with self.database.writing() as db:
+                _forget(db, library, [entry.document.source.path for entry in entries])
+                number = segments.free_number(db)
+                pages = [_insert(db, library, entry, number, place) for place, entry in enumerate(entries)]
+                segments.write(db, number, replace(segment, pages=np.array(pages, np.int64)), postings)
+                segments.tidy(db)
+            yield len(entries)
 
     def drop(self, library: Library, paths: Iterable[str]) -> None:
         """Forget these documents."""
         with self.database.writing() as db:
             _forget(db, library, paths)
 
-    def skip(self, library: Library, path: str, stamp: Stamp, reason: str) -> None:
-        """Remember that a file cannot be read, so that it is not tried again until it changes."""
+    def skip(self, library: Library, path: str, stamp: Stamp, reason: str) -> bool:
+        """Remember that a file cannot be read, so that it is not tried again until it changes.
+
+        Returns whether that is news.
+        """
+        row = (library.number, path, stamp.size, stamp.modified, reason)
+        with self.database.reading() as db:
+            known = db.execute("SELECT * FROM skipped WHERE library = ? AND path = ?", row[:2]).fetchone()
+        if known == row:
+            return False
         with self.database.writing() as db:
             _forget(db, library, [path])
-            row = (library.number, path, stamp.size, stamp.modified, reason)
             db.execute("INSERT OR REPLACE INTO skipped VALUES (?, ?, ?, ?, ?)", row)
+        return known is None or known[-1] != reason
 
     def touch(self, library: Library, path: str, stamp: Stamp) -> None:
         """Remember a new stamp for unchanged content."""
@@ -163,7 +182,6 @@ def _forget(db: sqlite3.Connection, library: Library, paths: Iterable[str]) -> N
     numbers = [(number,) for number, _, _ in gone]
     db.executemany("DELETE FROM documents WHERE number = ?", numbers)
     db.executemany("DELETE FROM texts WHERE number = ?", numbers)
-    db.executemany("DELETE FROM chunks WHERE document = ?", numbers)
     segments.bury(db, [(segment, place) for _, segment, place in gone])
 
 
@@ -190,14 +208,8 @@ def _insert(db: sqlite3.Connection, library: Library, entry: Entry, segment: int
         place,
     )
     number = db.execute(f"INSERT INTO documents VALUES (NULL{', ?' * len(row)})", row).lastrowid  # noqa: S608
-    db.execute("INSERT INTO texts VALUES (?, ?)", (number, document.text))
-    db.executemany(
-        "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            (number, i, c.start, c.end, c.line, c.end_line, c.section, "\n".join(c.headings), c.page)
-            for i, c in enumerate(entry.chunks)
-        ],
-    )
+    outline, spans = _spans(document, entry.chunks)
+    db.execute("INSERT INTO texts VALUES (?, ?, ?, ?)", (number, outline, spans, document.text))
     return int(number or 0)
 
 
@@ -219,11 +231,24 @@ def read_record(db: sqlite3.Connection, number: int) -> Record:
 
 def read_chunk(db: sqlite3.Connection, number: int, place: int) -> Chunk:
     """Return one chunk of a document."""
-    first, last, line, end_line, section, headings, page = db.execute(
-        "SELECT first, last, line, end_line, section, headings, page FROM chunks WHERE document = ? AND place = ?",
-        (number, place),
-    ).fetchone()
-    return Chunk(first, last, line, end_line, section, tuple(headings.split("\n")) if headings else (), page)
+    outline, spans = db.execute("SELECT outline, spans FROM texts WHERE number = ?", (number,)).fetchone()
+    start, end, line, end_line, page, section = _SPAN.unpack_from(spans, place * _SPAN.size)
+    if section < 0:
+        return Chunk(start, end, line, end_line, page=page)
+    titles: list[tuple[int, str]] = []
+    for _, title, level in (rows := json.loads(outline)[: section + 1]):
+        titles = [one for one in titles if one[0] < level] + [(level, title)]
+    return Chunk(start, end, line, end_line, rows[-1][0], tuple(title for _, title in titles), page)
+
+
+def _spans(document: Document, chunks: Sequence[Chunk]) -> tuple[str, bytes]:
+    """Return a document's sections and where its chunks are, as they are stored."""
+    places = {section.id: place for place, section in enumerate(document.sections)}
+    outline = json.dumps([(one.id, one.title, one.level) for one in document.sections], ensure_ascii=False)
+    packed = [
+        _SPAN.pack(one.start, one.end, one.line, one.end_line, one.page, places.get(one.section, -1)) for one in chunks
+    ]
+    return outline, b"".join(packed)
 
 
 def read_span(db: sqlite3.Connection, number: int, start: int = 0, end: int | None = None) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import stat
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -20,19 +21,25 @@ from mcp.shared._context_streams import create_context_streams
 from mcp.shared.message import SessionMessage
 
 LONGEST = 64 * 1024 * 1024  # bytes of one message
+LAST_WORDS = 2.0  # seconds for the answers to what a client asked before it left
 
 
 @asynccontextmanager
 async def streams() -> AsyncIterator[tuple[Any, Any]]:
     """Give the streams a server runs on; while they are open, prints go to standard error."""
-    try:
-        pipes = await _connect()
-    except (ValueError, OSError):
+    if not (_flows(0) and _flows(1)):
         async with stdio_server() as (incoming, outgoing):
             yield incoming, outgoing
         return
+    pipes = await _connect()
     async with _serve(*pipes) as both:
         yield both
+
+
+def _flows(descriptor: int) -> bool:
+    """Tell whether the event loop can wait for this end: a pipe or a socket."""
+    mode = os.fstat(descriptor).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
 
 async def _connect() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -51,26 +58,37 @@ async def _connect() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
 async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> AsyncIterator[tuple[Any, Any]]:
     to_server, incoming = create_context_streams[SessionMessage | Exception](0)
     outgoing, from_server = create_context_streams[SessionMessage](0)
+    asked: set[types.RequestId] = set()  # requests without an answer so far
 
     async def receive() -> None:
         async with to_server:
             while line := await _line(reader):
-                if isinstance(line, Exception):
-                    await to_server.send(line)
-                    continue
-                await to_server.send(_parse(line))
+                message = _parse(line) if isinstance(line, bytes) else line
+                asked.update(_requests(message))
+                await to_server.send(message)
+            with anyio.move_on_after(LAST_WORDS):
+                while asked:
+                    await anyio.sleep(0.01)
 
     async def send() -> None:
         async with from_server:
             async for message in from_server:
                 writer.write(message.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
                 await writer.drain()
+                asked.discard(getattr(message.message, "id", None) or "")
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(receive)
         tasks.start_soon(send)
         yield incoming, outgoing
         tasks.cancel_scope.cancel()
+
+
+def _requests(message: SessionMessage | Exception) -> list[types.RequestId]:
+    """Return the id of a request that is answered once."""
+    request = message.message if isinstance(message, SessionMessage) else None
+    answered = isinstance(request, types.JSONRPCRequest) and request.method != "subscriptions/listen"
+    return [request.id] if answered and isinstance(request, types.JSONRPCRequest) else []
 
 
 async def _line(reader: asyncio.StreamReader) -> bytes | Exception:

@@ -1,0 +1,161 @@
+"""Bring a library up to date with its folder: what is new, what changed, what is gone, what is bad."""
+
+from __future__ import annotations
+
+import fcntl
+import gc
+import hashlib
+import logging
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from bookwheel import formats
+from bookwheel.errors import BookwheelError
+from bookwheel.folders import Folder, Found, Skipped, scan
+from bookwheel.index.chunking import split
+from bookwheel.index.store import Entry, Store
+from bookwheel.model import Library, Stamp
+
+BATCH = 4_000_000  # characters that are indexed in one go: bounds memory, and what an interruption costs
+UNSEEN = Stamp(-1, -1)  # of a file that was not looked at closely enough to know when it changes
+
+log = logging.getLogger(__name__)
+Report = Callable[[int, int], None]  # called with how many files are done and how many there are
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What a sync did."""
+
+    indexed: int = 0
+    unchanged: int = 0
+    dropped: int = 0
+    skipped: int = 0
+
+    def __bool__(self) -> bool:
+        """Tell whether any list of documents looks different now."""
+        return bool(self.indexed or self.dropped)
+
+    def __add__(self, other: Changes) -> Changes:
+        return Changes(
+            self.indexed + other.indexed,
+            self.unchanged + other.unchanged,
+            self.dropped + other.dropped,
+            self.skipped + other.skipped,
+        )
+
+
+class Sync:
+    """One pass over one folder; one bad file never stops the rest."""
+
+    def __init__(self, store: Store, folder: Folder, library: Library, halt: threading.Event) -> None:
+        self._store = store
+        self._folder = folder
+        self._library = library
+        self._halt = halt
+        self._documents: dict[str, Stamp] = {}
+        self.waiting = 0
+
+    def run(self, report: Report | None = None) -> Changes:
+        """Do it; a halt ends it at the next file, and what is done by then is kept."""
+        with _alone(self._store.folder, self._library), _without_pauses():
+            return self._run(report)
+
+    def _run(self, report: Report | None) -> Changes:
+        documents = self._documents = self._store.stamps(self._library)
+        faults = self._store.faults(self._library)
+        found, bad = _look(self._folder)
+        self._clear(documents.keys() - found.keys() - bad.keys(), faults.keys() - found.keys() - bad.keys())
+        for path, reason in bad.items():
+            self._skip(path, UNSEEN, reason)
+        known = documents | {path: stamp for path, (stamp, _) in faults.items()}
+        changed = [one for one in found.values() if known.get(one.source.path) != one.stamp]
+        indexed = sum(self._store.replace(self._library, self._batches(changed, report)))
+        now, left_out = self._store.stamps(self._library), self._store.faults(self._library)
+        return Changes(indexed, len(now) - indexed, len(documents.keys() - now.keys()), len(left_out))
+
+    def _clear(self, documents: set[str], faults: set[str]) -> None:
+        if documents or faults:
+            self._store.drop(self._library, documents | faults)
+
+    def _batches(self, changed: Sequence[Found], report: Report | None) -> Iterator[list[Entry]]:
+        """Yield what can be read of the changed files, a good mouthful at a time."""
+        batch: list[Entry] = []
+        size = 0
+        self.waiting = len(changed)
+        for done, one in enumerate(changed, 1):
+            if self._halt.is_set():
+                break
+            if entry := self._open(one):
+                batch.append(entry)
+                size += len(entry.document.text)
+            if size > BATCH:
+                yield batch
+                batch, size = [], 0
+            self.waiting = len(changed) - done
+            if report:
+                report(done, len(changed))
+        if batch:
+            yield batch
+
+    def _open(self, found: Found) -> Entry | None:
+        """Return a file as an entry for the index; None if it is gone, bad, or the same as before."""
+        source = found.source
+        try:
+            data = Path(source.location).read_bytes()
+            digest = hashlib.sha256(data).hexdigest()
+            if source.path in self._documents and digest == self._store.digest(self._library, source.path):
+                self._store.touch(self._library, source.path, found.stamp)
+                return None
+            document = formats.read(source, data)
+            return Entry(document, found.stamp, digest, split(document))
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            self._skip(source.path, found.stamp, f"it cannot be read: {error.strerror}")
+        except BookwheelError as error:
+            self._skip(source.path, found.stamp, error.message)
+        return None
+
+    def _skip(self, path: str, stamp: Stamp, reason: str) -> None:
+        """Leave a file out, and say so once."""
+        if self._store.skip(self._library, path, stamp, reason):
+            log.warning("%s/%s is left out: %s", self._library.name, path, reason)
+
+
+def _look(folder: Folder) -> tuple[dict[str, Found], dict[str, str]]:
+    """Return the files of a folder, and the reasons for those that cannot be taken."""
+    found: dict[str, Found] = {}
+    bad: dict[str, str] = {}
+    for one in scan(folder):
+        if isinstance(one, Skipped):
+            bad[one.path] = one.reason
+        else:
+            found[one.source.path] = one
+    return found, bad
+
+
+@contextmanager
+def _alone(store: Path, library: Library) -> Iterator[None]:
+    """Keep other processes from syncing the same library meanwhile: they would do the same work."""
+    with open(store / f"sync-{library.number}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def _without_pauses() -> Iterator[None]:
+    """Keep the garbage collector from looking through the many values that indexing makes and soon drops.
+
+    None of them is in a cycle, and looking costs a third of the whole time.
+    """
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()

@@ -1,0 +1,1 @@
+"""The contracts: every binding sentence of the specifications, and the tests that prove it."""

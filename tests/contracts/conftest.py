@@ -1,0 +1,118 @@
+"""Fixtures of the contract tests: servers in this process, and one real server for each face and era."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from itertools import count
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+
+from bookwheel.faces.docs import Docs
+from bookwheel.faces.sections import DEFAULTS, Sections
+from bookwheel.ignore import Patterns
+from contracts.harness import ERAS, Files, Reader, catalog_of, reading, serving, write
+
+LIBRARY: Files = {
+    "README.md": "# Project Overview\n\nThis project is a small library.\n",
+    "guides/setup.md": "# Setup Guide\n\n## Requirements\n\nA working zeppelin.\n\n## Steps\n\nInstall the anchor.\n",
+    "api/reference.html": "<title>Reference</title><p>All the calls.</p><h2>Anchors</h2><p>Drop one.</p>",
+    "notes/memo.txt": "Memo\nBuy rope.\n",
+}
+
+
+class Serve(Protocol):
+    """Starts a face on some files in this process and gives a client."""
+
+    def __call__(self, files: Files, era: str = "handshake", **options: Any) -> Reader: ...
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "requirement(*ids): the sentences of requirements.toml that this test proves")
+
+
+@pytest.fixture(scope="session")
+def portal() -> Iterator[BlockingPortal]:
+    """An event loop in a thread of its own, for clients that outlive a test."""
+    with start_blocking_portal("asyncio") as portal:
+        yield portal
+
+
+@pytest.fixture
+def stack() -> Iterator[ExitStack]:
+    """What must be closed when the test is over."""
+    with ExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture
+def docs(portal: BlockingPortal, stack: ExitStack, tmp_path: Path) -> Serve:
+    """Start the docs face on some files."""
+    turns = count()
+
+    def serve(files: Files, era: str = "handshake", **options: Any) -> Reader:
+        folder = write(tmp_path / "library", files)
+        catalog = catalog_of(folder, tmp_path / f"store-{next(turns)}", **options)
+        stack.callback(catalog.close)
+        return stack.enter_context(reading(portal, Docs(catalog), folder, era))
+
+    return serve
+
+
+@pytest.fixture
+def sections(portal: BlockingPortal, stack: ExitStack, tmp_path: Path) -> Serve:
+    """Start the sections face on some files."""
+    turns = count()
+
+    def serve(files: Files, era: str = "handshake", **options: Any) -> Reader:
+        folder = write(tmp_path / "library", files)
+        patterns = Patterns(
+            tuple(options.pop("include_patterns", DEFAULTS.include)),
+            tuple(options.pop("exclude_patterns", DEFAULTS.exclude)),
+        )
+        catalog = catalog_of(folder, tmp_path / f"store-{next(turns)}", **options)
+        stack.callback(catalog.close)
+        return stack.enter_context(reading(portal, Sections(catalog, patterns, str(folder)), folder, era))
+
+    return serve
+
+
+@pytest.fixture(scope="session")
+def served(portal: BlockingPortal, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str, str], Reader]]:
+    """Give the real server of a face in an era, started once and never written to."""
+    base = tmp_path_factory.mktemp("served")
+    folder = write(base / "library", LIBRARY)
+    running: dict[tuple[str, str], Reader] = {}
+
+    with ExitStack() as stack:
+
+        def serve(face: str, era: str) -> Reader:
+            if (face, era) not in running:
+                home = base / f"{face}-{era}"
+                log = home.with_suffix(".log")
+                reader = serving(portal, folder, log, folder, "--face", face, "--store", home, mode=ERAS[era])
+                running[face, era] = stack.enter_context(reader)
+            return running[face, era]
+
+        yield serve
+
+
+@pytest.fixture(params=ERAS)
+def era(request: pytest.FixtureRequest) -> str:
+    """Each era of the protocol in turn."""
+    return str(request.param)
+
+
+@pytest.fixture
+def docs_server(served: Callable[[str, str], Reader], era: str) -> Reader:
+    """A client of the real docs server, in each era."""
+    return served("docs", era)
+
+
+@pytest.fixture
+def sections_server(served: Callable[[str, str], Reader], era: str) -> Reader:
+    """A client of the real sections server, in each era."""
+    return served("sections", era)
