@@ -223,7 +223,7 @@ def test_two_catalogs_that_sync_at_once_do_not_do_the_work_twice(make: Make, roo
         (root / f"{number}.md").write_text(f"cabinet {number}")
     results: list[Changes] = []
     catalogs = [make(root), make(root)]
-    catalogs[0].folders, catalogs[1].folders  # noqa: B018 - registered before they race
+    assert [len(one.folders) for one in catalogs] == [1, 1]  # registered before they race
     threads = [threading.Thread(target=lambda one=one: results.append(one.sync())) for one in catalogs]
     for thread in threads:
         thread.start()
@@ -619,7 +619,7 @@ def test_stopping_ends_a_sync_at_the_next_file_and_keeps_what_was_done(make: Mak
         (root / f"{number:02}.md").write_text(f"cabinet {number}")
     catalog = make(root)
 
-    changes = catalog.sync(lambda done, total: catalog.stop() if done == 10 else None)
+    changes = catalog.sync(lambda done, _: catalog.stop() if done == 10 else None)
 
     assert changes.indexed in (10, 11)
     assert len(catalog.search(Query("cabinet", limit=100)).hits) == changes.indexed
@@ -633,7 +633,7 @@ def test_stopping_lets_the_other_folders_be(make: Make, root: Path, tmp_path: Pa
         (other / f"{number}.md").write_text("cabinet")
     catalog = make(root, other)
 
-    catalog.sync(lambda done, total: catalog.stop())
+    catalog.sync(lambda *_: catalog.stop())
 
     assert len(names(catalog)) <= 2
 
@@ -642,7 +642,7 @@ def test_after_stopping_progress_tells_what_is_left(make: Make, root: Path) -> N
     for number in range(50):
         (root / f"{number:02}.md").write_text(f"cabinet {number}")
     catalog = make(root)
-    catalog.sync(lambda done, total: catalog.stop() if done == 10 else None)
+    catalog.sync(lambda done, _: catalog.stop() if done == 10 else None)
 
     progress = catalog.progress()
 

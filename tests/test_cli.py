@@ -36,11 +36,17 @@ class Desk:
         self.docs = place / "docs"
         self.store = place / "data" / "bookwheel"
         (self.docs / "sub").mkdir(parents=True)
-        (self.docs / "a.md").write_text("# Anchor\n\nAn anchor holds.\n\n## Chain\n\nIt is of iron.\n\n# Rope\n\nHemp.\n")
+        (self.docs / "a.md").write_text(
+            "# Anchor\n\nAn anchor holds.\n\n## Chain\n\nIt is of iron.\n\n# Rope\n\nHemp.\n"
+        )
         (self.docs / "sub" / "b c.txt").write_text("Bellows\n\nThey blow.")
 
     def environment(self, extra: Mapping[str, str] | None = None) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("BOOKWHEEL_", "LANCEDB_", "PYTHONUNBUFFERED"))}
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("BOOKWHEEL_", "LANCEDB_", "PYTHONUNBUFFERED"))
+        }
         return {**kept, "XDG_DATA_HOME": str(self.place / "data"), **(extra or {})}
 
     def command(self, *words: str, python: tuple[str, ...] = ()) -> list[str]:
@@ -192,9 +198,10 @@ def test_search_can_be_kept_to_a_library(desk: Desk) -> None:
     desk.run("ingest", "docs", "more")
 
     assert [hit["path"] for hit in desk.json("search", "anchor", "--library", "more")] == ["c.md"]
-    assert "there is no library nowhere; there are: docs, more" in desk.run(
-        "search", "anchor", "--library", "nowhere", code=1
-    ).stderr
+    assert (
+        "there is no library nowhere; there are: docs, more"
+        in desk.run("search", "anchor", "--library", "nowhere", code=1).stderr
+    )
 
 
 def test_list_names_documents_with_their_titles(desk: Desk) -> None:
@@ -220,7 +227,7 @@ def test_libraries_are_told_with_their_counts(desk: Desk) -> None:
 def test_toc_shows_the_headings(desk: Desk) -> None:
     assert desk.run("toc", "docs/a.md").stdout == (
         "Anchor  [anchor]  54 characters, line 1\n"
-        "  Chain  [anchor/chain]  25 characters, line 5\n"
+        "  Chain  [anchor/chain]  26 characters, line 5\n"
         "Rope  [rope]  14 characters, line 9\n"
     )
 
@@ -228,7 +235,7 @@ def test_toc_shows_the_headings(desk: Desk) -> None:
 def test_toc_gives_the_headings_as_data(desk: Desk) -> None:
     assert desk.json("toc", "docs/a.md") == [
         {"id": "anchor", "title": "Anchor", "level": 1, "line": 1, "character_count": 54},
-        {"id": "anchor/chain", "title": "Chain", "level": 2, "line": 5, "character_count": 25},
+        {"id": "anchor/chain", "title": "Chain", "level": 2, "line": 5, "character_count": 26},
         {"id": "rope", "title": "Rope", "level": 1, "line": 9, "character_count": 14},
     ]
 
@@ -325,8 +332,8 @@ def test_a_wrong_call_exits_with_two(desk: Desk, words: list[str], told: str) ->
         (["serve", "absent"], "bookwheel: there is no file or folder absent; check the path\n"),
         (["absent"], "bookwheel: there is no file or folder absent; check the path\n"),
         (["toc", "absent.md"], "bookwheel: there is no file or folder absent.md; check the path\n"),
-        (["read", "docs/a.md", "--section", "no"], "bookwheel: docs/a.md has no section no; see: bookwheel toc docs/a.md\n"),
-        (["read", "docs://no.md"], "bookwheel: there is no document docs://no.md; `bookwheel list` names those there are\n"),
+        (["read", "docs/a.md", "--section", "no"], "docs/a.md has no section no; see: bookwheel toc docs/a.md\n"),
+        (["read", "docs://no.md"], "there is no document docs://no.md; `bookwheel list` names those there are\n"),
         (["list", "--config", "no.json"], "bookwheel: there is no config file no.json; check --config\n"),
         (["list", "docs", "--store", "docs/a.md"], "name another folder with --store\n"),
         (["read", "docs"], "bookwheel: "),
@@ -393,7 +400,8 @@ def imported(desk: Desk, *words: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "words", [["--help"], ["--version"], ["search", "--help"], ["list"], ["list", "docs"], ["toc", "docs/a.md"], ["libraries"]]
+    "words",
+    [["--help"], ["--version"], ["search", "--help"], ["list"], ["list", "docs"], ["toc", "docs/a.md"], ["libraries"]],
 )
 def test_a_quick_answer_imports_nothing_heavy(desk: Desk, words: list[str]) -> None:
     desk.run("ingest", "docs")
@@ -442,10 +450,13 @@ def test_an_interrupted_ingest_is_finished_by_the_next(desk: Desk) -> None:
     kept = desk.json("info")["documents"]
     assert kept > 0, "what was done is kept"
     assert desk.json("ingest", "docs") == {"indexed": 2_002 - kept, "unchanged": kept, "dropped": 0, "skipped": 0}
-    assert len(desk.json("search", "anchor", "--limit", "5000")) >= 2_000
+    assert desk.json("info")["documents"] == 2_002
+    assert len(desk.json("search", "chain")) == 10
 
 
-@pytest.mark.parametrize("words", [["list", "docs"], ["read", "docs/long.txt"], ["search", "*", "docs", "--limit", "500"]])
+@pytest.mark.parametrize(
+    "words", [["list", "docs"], ["read", "docs/long.txt"], ["search", "*", "docs", "--limit", "500"]]
+)
 def test_output_that_nobody_reads_to_the_end_is_no_error(desk: Desk, words: list[str]) -> None:
     (desk.docs / "long.txt").write_text("anchor\n" * 200_000)
     for number in range(300):
@@ -468,7 +479,12 @@ def test_short_output_that_nobody_reads_is_no_error(desk: Desk) -> None:
     os.close(reading)
 
     done = subprocess.run(
-        desk.command("list", "docs"), cwd=desk.place, env=desk.environment(), stdout=writing, stderr=subprocess.PIPE, check=False
+        desk.command("list", "docs"),
+        cwd=desk.place,
+        env=desk.environment(),
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        check=False,
     )
     os.close(writing)
 

@@ -39,7 +39,7 @@ def stamp(path: Path) -> Stamp:
     """
     try:
         status = path.stat()
-        return Stamp(status.st_size, max(status.st_mtime_ns, status.st_ctime_ns))
+        return Stamp.of(status)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise NotFound(f"{shown(path.name)} is not there any more", filename=path.name) from error
     except OSError as error:

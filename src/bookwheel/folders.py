@@ -316,7 +316,7 @@ class Walk:
         if reason := objection(entry.name) or ("" if usual else self.fault(entry.path, status)):
             return Skipped(shown(path), reason)
         return Found(
-            Source(self.library, entry.path, path), Stamp(status.st_size, max(status.st_mtime_ns, status.st_ctime_ns))
+            Source(self.library, entry.path, path), Stamp.of(status)
         )
 
     def fault(self, location: str, status: os.stat_result) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -49,6 +50,11 @@ class Stamp:
 
     size: int
     modified: int  # nanoseconds since the epoch, by the file's own time or by when the system last touched it
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> Stamp:
+        """Return the stamp of a file from what the system says of it."""
+        return cls(status.st_size, max(status.st_mtime_ns, status.st_ctime_ns))
 
 
 @dataclass(frozen=True, slots=True)

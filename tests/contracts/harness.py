@@ -299,12 +299,16 @@ class Wire:
             if message.get("id") == number:
                 return message
 
-    def close(self) -> int:
-        """Leave, and return what the server says when it ends."""
+    def leave(self) -> None:
+        """Say no more, so that the server ends."""
         assert self.process.stdin
-        assert self.process.stdout
         with suppress(BrokenPipeError):
             self.process.stdin.close()
+
+    def close(self) -> int:
+        """Leave, and return what the server says when it ends."""
+        assert self.process.stdout
+        self.leave()
         try:
             return self.process.wait(PATIENCE)
         finally:

@@ -70,6 +70,8 @@ def greeted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[tuple[str
         for (_, version), wire in wires.items():
             wire.send(*handshake(version))
         yield {key: (wire, wire.answer(0)) for key, wire in wires.items()}
+        for wire in wires.values():
+            wire.leave()
 
 
 @requirement(

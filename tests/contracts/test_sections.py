@@ -558,6 +558,10 @@ def test_sections_of_any_text_count_right_and_join_to_the_whole(bare: tuple[Path
         following = next(after, None)
         tails.insert(0, pieces[place] + (tails[following - place - 1] if following is not None else ""))
     assert all(body.endswith(tail) for tail in tails)
+    before = body.removesuffix(tails[0]) if tails else body
+    if before.strip():
+        preamble = face.call(READ, {"filename": "page.md", "section_ids": ["_preamble"]})
+        assert [one["content"] for one in json.loads(preamble.text)] == [before]
 
 
 @requirement("sections.reserved.preamble", "sections.reserved.document")

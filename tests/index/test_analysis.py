@@ -111,7 +111,9 @@ def test_text_without_spaces_gives_characters_and_pairs(text: str, expected: lis
     assert terms(text) == expected
 
 
-@pytest.mark.parametrize(("word", "sentence"), [("索引", "この索引は小さい"), ("도서", "국립도서관"), ("สมุด", "ห้องสมุดใหม่")])
+@pytest.mark.parametrize(
+    ("word", "sentence"), [("索引", "この索引は小さい"), ("도서", "국립도서관"), ("สมุด", "ห้องสมุดใหม่")]
+)
 def test_a_word_inside_text_without_spaces_shares_its_terms(word: str, sentence: str) -> None:
     assert set(terms(word)) <= set(terms(sentence))
 
@@ -134,7 +136,9 @@ def test_contractions_are_stop_words_with_either_apostrophe(text: str) -> None:
     assert terms(text) == ["panic"]
 
 
-@pytest.mark.parametrize("text", ['"wheel"', "(wheel)", "**wheel**", "`wheel`", "wheel,", "wheel…", "«wheel»", "[wheel]:"])
+@pytest.mark.parametrize(
+    "text", ['"wheel"', "(wheel)", "**wheel**", "`wheel`", "wheel,", "wheel…", "«wheel»", "[wheel]:"]
+)
 def test_punctuation_around_a_word_is_no_part_of_it(text: str) -> None:
     assert terms(text) == ["wheel"]
 

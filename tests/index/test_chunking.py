@@ -12,10 +12,14 @@ from bookwheel import formats
 from bookwheel.index.chunking import TARGET, cut, split
 from bookwheel.model import Chunk, Document, Source
 
-WORDS = st.sampled_from(["wheel", "gear", "lectern", "Ramelli", "本。", "e.g.", "a" * 300, "Stop. ", "? ", "\u2028", "\t"])
+WORDS = st.sampled_from(
+    ["wheel", "gear", "lectern", "Ramelli", "本。", "e.g.", "a" * 300, "Stop. ", "? ", "\u2028", "\t"]
+)
 SENTENCES = st.lists(WORDS, min_size=1, max_size=120).map(" ".join)
 HEADINGS = st.builds(lambda level, title: "#" * level + " " + title, st.integers(1, 6), st.sampled_from("ABCD"))
-BLOCKS = st.one_of(HEADINGS, HEADINGS, SENTENCES, st.just("```\n# no heading\n```"), st.just("- item\n- item"), st.just(""))
+BLOCKS = st.one_of(
+    HEADINGS, HEADINGS, SENTENCES, st.just("```\n# no heading\n```"), st.just("- item\n- item"), st.just("")
+)
 FRONT = st.sampled_from(["", "\ufeff", "---\ntitle: Wheel\n---\n", "---\ntitle: Wheel\n---"])
 MARKDOWN = st.builds(
     lambda front, blocks, gap, last: front + gap.join(blocks) + last,

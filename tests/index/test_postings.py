@@ -34,7 +34,7 @@ TEXTS = st.one_of(
 )
 PAGES = st.lists(
     st.tuples(
-        st.fixed_dictionaries({name: TEXTS for name in PAGE_FIELDS}),
+        st.fixed_dictionaries(dict.fromkeys(PAGE_FIELDS, TEXTS)),
         st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=4),
     ),
     max_size=5,

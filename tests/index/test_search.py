@@ -85,7 +85,11 @@ def test_all_that_is_known_of_a_hit_is_given(settled: Store) -> None:
     (hit,) = search(settled, "lectern")
 
     record = hit.record
-    assert (record.source.library, record.source.path, record.source.location) == ("shelf", "wheel.md", "/shelf/wheel.md")
+    assert (record.source.library, record.source.path, record.source.location) == (
+        "shelf",
+        "wheel.md",
+        "/shelf/wheel.md",
+    )
     assert (record.title, record.kind, record.chunk_count) == ("The Bookwheel", "markdown", 1)
     assert (hit.chunk.section, hit.chunk.headings) == ("the-bookwheel", ("The Bookwheel",))
     assert (hit.chunk.line, hit.chunk.end_line) == (1, 3)
@@ -184,14 +188,16 @@ def test_an_asterisk_lists_everything_by_path(settled: Store) -> None:
 @pytest.mark.parametrize(
     "query",
     ["lectern AND", 'lectern"', '"lectern', "title:lectern", "(lectern", "lectern*", "lectern OR zeppelin", "+lectern",
-     "-lectern", "lectern~2", "lectern^4", "NEAR(lectern", "lectern;--", "'lectern", "lectern\\", "[lectern]", "%lectern_%",
-     "lectern\0", "\x1blectern\x7f", "\ufefflectern", "\u202electern", "lectern\ud800"],
+     "-lectern", "lectern~2", "lectern^4", "NEAR(lectern", "lectern;--", "'lectern", "lectern\\", "[lectern]",
+     "%lectern_%", "lectern\0", "\x1blectern\x7f", "\ufefflectern", "\u202electern", "lectern\ud800"],
 )  # fmt: skip
 def test_what_looks_like_an_operator_is_a_word_or_nothing(settled: Store, query: str) -> None:
     assert "wheel.md" in paths(search(settled, query))
 
 
-@pytest.mark.parametrize("query", ["", " ", "\n", '"', '""', '" "', "**", "(", "\0", "?", "AND", "to be or not to be", "who"])
+@pytest.mark.parametrize(
+    "query", ["", " ", "\n", '"', '""', '" "', "**", "(", "\0", "?", "AND", "to be or not to be", "who"]
+)
 def test_a_query_without_words_finds_nothing(settled: Store, query: str) -> None:
     assert search(settled, query) == []
 
@@ -245,6 +251,12 @@ def test_the_best_of_very_many_are_found(store: Store) -> None:
     shelve(store, {**texts, "0777.md": "# Zeppelin\n\nzeppelin zeppelin"}, "many")
 
     assert paths(search(store, "zeppelin", 3))[0] == "0777.md"
+
+
+def test_as_many_hits_as_there_are_can_be_asked_for(store: Store) -> None:
+    shelve(store, {f"{number:04}.md": "zeppelin" for number in range(1_500)}, "many")
+
+    assert len(search(store, "zeppelin", 5_000)) == 1_500
 
 
 def test_equal_documents_come_in_the_order_they_were_stored(store: Store) -> None:
@@ -310,7 +322,14 @@ def test_keywords_and_description_of_the_author_are_found(store: Store) -> None:
 
 
 def test_scores_lie_above_nothing_and_at_most_at_one(settled: Store) -> None:
-    queries = ["lectern", "Ramelli", "bookwheel", "the shelf of open books", "max_open_books E-1042 索引", "bookwheel zeppelin"]
+    queries = [
+        "lectern",
+        "Ramelli",
+        "bookwheel",
+        "the shelf of open books",
+        "max_open_books E-1042 索引",
+        "bookwheel zeppelin",
+    ]
 
     scores = [hit.score for query in queries for hit in search(settled, query)]
 
@@ -359,7 +378,9 @@ def test_an_excerpt_shows_where_the_words_stand_together() -> None:
     assert (shown[0], shown[-1]) == ("…", "…")
 
 
-@pytest.mark.parametrize("text", ["", " \n ", "x" * 5_000, "zeppelin" + "x" * 5_000, "a " * 5_000, "本" * 5_000, "a\0b\r\nc"])
+@pytest.mark.parametrize(
+    "text", ["", " \n ", "x" * 5_000, "zeppelin" + "x" * 5_000, "a " * 5_000, "本" * 5_000, "a\0b\r\nc"]
+)
 def test_an_excerpt_of_any_text_is_one_short_line(text: str) -> None:
     shown = excerpt(text, {"zeppelin"})
 

@@ -7,6 +7,7 @@ the innermost of them. Tables, reference definitions and inline markup are none 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 BLANK, TEXT, MORE, HEADING, UNDERLINE, RULE, FENCE, HTML, CODE = (
@@ -42,11 +43,12 @@ class Closer(NamedTuple):
 
 _BLANK_LINE = Closer(re.compile(r" *$"), re.compile(r"\n[ \t]*(?=\n|\Z)"))
 _MARKS = {"`": re.compile(r"\n {0,3}```"), "~": re.compile(r"\n {0,3}~~~")}
-_START = r"#{1,6}(?=[ \t\n]|\Z)|```|~~~"
+_HEADING = r"#{1,6}(?=[ \t\n]|\Z)"
 _ITEMS = r"(?:[-+*]|[0-9]{1,9}[.)])(?=[ \t\n]|\Z)"
-_EVERY = re.compile(rf"\n {{0,3}}(?:{_START}|<|{_ITEMS})")
-_OUTER = re.compile(rf"\n ?(?:{_START})")
-_INNER = re.compile(rf"\n(?: {{2,3}}(?:{_START})| {{0,3}}<)")
+_ANY = re.compile(r"\n")
+_EVERY = re.compile(rf"\n {{0,3}}(?:({_HEADING}.*)|```|~~~|<|{_ITEMS})")
+_OUTER = re.compile(rf"\n ?(?:({_HEADING}.*)|```|~~~)")
+_INNER = re.compile(rf"\n(?: {{2,3}}(?:{_HEADING}|```|~~~)| {{0,3}}<)")
 
 
 def until(pattern: str) -> Closer:
@@ -79,13 +81,6 @@ class Blocks:
 
     def step(self, line: str) -> str:
         """Take in a *line*, its tabs expanded, and return what it is; TEXT begins a paragraph, MORE goes on with it."""
-        if self.boxes or self.leaf not in OPAQUE:
-            if line[:1].isalpha():
-                self.at = 0
-                return self.flow(0, TEXT)
-            if _ATX.match(line):
-                self.at = 0
-                return self.close(0, HEADING)
         depth = self.enter(line)
         if depth < len(self.boxes) or self.leaf not in OPAQUE:
             return self.begin(line, depth)
@@ -96,11 +91,24 @@ class Blocks:
 
     def leap(self, text: str, start: int) -> int:
         """Return the first line from *start* on that can be a heading, or change what is."""
-        if not start or (self.boxes and self.stops is _EVERY):
-            return start
-        near = self.closer.near if self.leaf in OPAQUE and not self.boxes else self.stops
+        near = self.near()
         found = near.search(text, start - 1)
         return text.rfind("\n", 0, found.start() + 1) + 1 if found else len(text)
+
+    def run(self, text: str, start: int) -> Iterator[re.Match[str]]:
+        """Yield the headings from *start* on, up to the first other line that matters."""
+        near = self.near()
+        for found in near.finditer(text, start - 1) if near is self.stops else ():
+            if not found[1]:
+                return
+            self.close(0, HEADING)
+            yield found
+
+    def near(self) -> re.Pattern[str]:
+        """Return what finds the next line that matters."""
+        if self.boxes and self.stops is _EVERY:
+            return _ANY
+        return self.closer.near if self.leaf in OPAQUE and not self.boxes else self.stops
 
     def enter(self, line: str) -> int:
         """Return how many open containers go on in *line*, and move past their marks."""

@@ -37,12 +37,22 @@ def sections(text: str, start: int = 0) -> tuple[Section, ...]:
 
 def headings(text: str, start: int) -> Iterator[Heading]:
     """Yield the ATX headings of a levelled *text* that are in no quote, list, code or raw HTML."""
-    blocks, at, counted, number = Blocks(stops(text)), start, 0, 1
+    counted, number = 0, 1
+    for at, end in spans(text, start):
+        number, counted = number + text.count("\n", counted, at), at
+        yield Heading(*parse(text[at:end]), at, number)
+
+
+def spans(text: str, start: int) -> Iterator[tuple[int, int]]:
+    """Yield where the lines of those headings begin and end."""
+    blocks, at = Blocks(stops(text)), start
     while at < len(text):
         end = lines.end(text, at)
         if blocks.step(text[at:end].expandtabs(4)) == HEADING and not blocks.boxes:
-            number, counted = number + text.count("\n", counted, at), at
-            yield Heading(*parse(text[at:end]), at, number)
+            yield at, end
+        for found in blocks.run(text, end + 1):
+            end = found.end()
+            yield found.start() + 1, end
         at = advance(text, end + 1, blocks)
 
 
