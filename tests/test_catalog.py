@@ -381,6 +381,14 @@ def test_links_are_served_inside_and_refused_outside(make: Make, root: Path, tmp
     )
 
 
+def test_a_pipe_is_told_and_never_opened(make: Make, root: Path) -> None:
+    os.mkfifo(root / "pipe.md")  # to open it would wait for ever
+    catalog = make(root)
+
+    assert catalog.sync() == Changes(indexed=2, skipped=1)
+    assert catalog.progress().skipped == (("pipe.md", "it is a device, socket or pipe, not a file"),)
+
+
 def test_a_folder_that_is_gone_is_an_error_that_keeps_the_index(make: Make, root: Path) -> None:
     catalog = make(root)
     catalog.sync()

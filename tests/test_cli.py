@@ -79,17 +79,26 @@ def desk(tmp_path: Path) -> Desk:
     return Desk(tmp_path.resolve())
 
 
+@pytest.fixture(scope="module")
+def settled(tmp_path_factory: pytest.TempPathFactory) -> Desk:
+    """A desk whose documents are indexed, for tests that only look."""
+    desk = Desk(tmp_path_factory.mktemp("settled").resolve())
+    (desk.docs / "program.py").write_text("pass\n")
+    desk.run("ingest", "docs")
+    return desk
+
+
 # help and versions
 
 
-def test_version_is_printed(desk: Desk) -> None:
-    done = desk.run("--version")
+def test_version_is_printed(settled: Desk) -> None:
+    done = settled.run("--version")
 
     assert (done.stdout, done.stderr) == (f"bookwheel {VERSION}\n", "")
 
 
-def test_help_names_every_command(desk: Desk) -> None:
-    done = desk.run("--help")
+def test_help_names_every_command(settled: Desk) -> None:
+    done = settled.run("--help")
 
     assert done.stderr == ""
     for name, (_, summary, _) in COMMANDS.items():
@@ -97,8 +106,8 @@ def test_help_names_every_command(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_help_with_its_options(desk: Desk, name: str) -> None:
-    done = desk.run(name, "--help")
+def test_every_command_has_help_with_its_options(settled: Desk, name: str) -> None:
+    done = settled.run(name, "--help")
 
     assert done.stdout.startswith(f"usage: bookwheel {name} ")
     assert "--store DIR" in done.stdout
@@ -136,24 +145,24 @@ def test_ingest_of_one_file_takes_in_that_file_alone(desk: Desk) -> None:
     assert [one["path"] for one in desk.json("list")] == ["a.md"]
 
 
-def test_search_shows_passages_with_their_places(desk: Desk) -> None:
-    done = desk.run("search", "iron chain", "docs")
+def test_search_shows_passages_with_their_places(settled: Desk) -> None:
+    done = settled.run("search", "iron chain", "docs")
 
     lines = done.stdout.splitlines()
     assert re.fullmatch(r"0\.\d\d  Anchor › Chain", lines[0])
-    assert lines[1:] == [f"      {desk.docs}/a.md:5", "      ## Chain It is of iron.", ""]
+    assert lines[1:] == [f"      {settled.docs}/a.md:5", "      ## Chain It is of iron.", ""]
     assert done.stderr == ""
 
 
-def test_search_gives_passages_as_data(desk: Desk) -> None:
-    (hit,) = desk.json("search", "iron chain", "docs")
+def test_search_gives_passages_as_data(settled: Desk) -> None:
+    (hit,) = settled.json("search", "iron chain", "docs")
 
     assert 0 < hit.pop("score") <= 1
     assert hit == {
         "uri": hit["uri"],
         "library": "docs",
         "path": "a.md",
-        "file": f"{desk.docs}/a.md",
+        "file": f"{settled.docs}/a.md",
         "title": "Anchor",
         "bytes": 68,
         "headings": ["Anchor", "Chain"],
@@ -171,9 +180,9 @@ def test_search_without_a_path_covers_all_that_was_indexed(desk: Desk) -> None:
     assert sorted(hit["path"] for hit in desk.json("search", "anchor")) == ["a.md", "new.md"]
 
 
-def test_search_says_when_there_is_nothing(desk: Desk) -> None:
-    assert desk.run("search", "zeppelin", "docs").stdout == "Nothing found for 'zeppelin' in 2 documents.\n"
-    assert desk.json("search", "zeppelin", "docs") == []
+def test_search_says_when_there_is_nothing(settled: Desk) -> None:
+    assert settled.run("search", "zeppelin", "docs").stdout == "Nothing found for 'zeppelin' in 2 documents.\n"
+    assert settled.json("search", "zeppelin", "docs") == []
 
 
 def test_search_of_a_folder_that_is_gone_shows_nothing_of_it(desk: Desk) -> None:
@@ -204,54 +213,58 @@ def test_search_can_be_kept_to_a_library(desk: Desk) -> None:
     )
 
 
-def test_list_names_documents_with_their_titles(desk: Desk) -> None:
-    assert desk.run("list", "docs").stdout == "docs/a.md  Anchor\ndocs/sub/b c.txt  Bellows\n"
+def test_list_names_documents_with_their_titles(settled: Desk) -> None:
+    assert settled.run("list", "docs").stdout == "docs/a.md  Anchor\ndocs/sub/b c.txt  Bellows\n"
 
 
-def test_list_gives_documents_as_data(desk: Desk) -> None:
-    listed = desk.json("list", "docs")
+def test_list_gives_documents_as_data(settled: Desk) -> None:
+    listed = settled.json("list", "docs")
 
     assert [{key: one[key] for key in one if key != "uri"} for one in listed] == [
-        {"library": "docs", "path": "a.md", "file": f"{desk.docs}/a.md", "title": "Anchor", "bytes": 68},
-        {"library": "docs", "path": "sub/b c.txt", "file": f"{desk.docs}/sub/b c.txt", "title": "Bellows", "bytes": 19},
+        {"library": "docs", "path": "a.md", "file": f"{settled.docs}/a.md", "title": "Anchor", "bytes": 68},
+        {
+            "library": "docs",
+            "path": "sub/b c.txt",
+            "file": f"{settled.docs}/sub/b c.txt",
+            "title": "Bellows",
+            "bytes": 19,
+        },
     ]
 
 
-def test_libraries_are_told_with_their_counts(desk: Desk) -> None:
-    desk.run("ingest", "docs")
-
-    assert desk.run("libraries").stdout == f"docs  2 documents, 4 chunks  {desk.docs}\n"
-    assert desk.json("libraries") == [{"library": "docs", "root": str(desk.docs), "documents": 2, "chunks": 4}]
+def test_libraries_are_told_with_their_counts(settled: Desk) -> None:
+    assert settled.run("libraries").stdout == f"docs  2 documents, 4 chunks  {settled.docs}\n"
+    assert settled.json("libraries") == [{"library": "docs", "root": str(settled.docs), "documents": 2, "chunks": 4}]
 
 
-def test_toc_shows_the_headings(desk: Desk) -> None:
-    assert desk.run("toc", "docs/a.md").stdout == (
+def test_toc_shows_the_headings(settled: Desk) -> None:
+    assert settled.run("toc", "docs/a.md").stdout == (
         "Anchor  [anchor]  54 characters, line 1\n"
         "  Chain  [anchor/chain]  26 characters, line 5\n"
         "Rope  [rope]  14 characters, line 9\n"
     )
 
 
-def test_toc_gives_the_headings_as_data(desk: Desk) -> None:
-    assert desk.json("toc", "docs/a.md") == [
+def test_toc_gives_the_headings_as_data(settled: Desk) -> None:
+    assert settled.json("toc", "docs/a.md") == [
         {"id": "anchor", "title": "Anchor", "level": 1, "line": 1, "character_count": 54},
         {"id": "anchor/chain", "title": "Chain", "level": 2, "line": 5, "character_count": 26},
         {"id": "rope", "title": "Rope", "level": 1, "line": 9, "character_count": 14},
     ]
 
 
-def test_read_prints_the_file(desk: Desk) -> None:
-    assert desk.run("read", "docs/a.md").stdout == (desk.docs / "a.md").read_text()
-    assert desk.run("read", "docs/sub/b c.txt").stdout == "Bellows\n\nThey blow.\n"
+def test_read_prints_the_file(settled: Desk) -> None:
+    assert settled.run("read", "docs/a.md").stdout == (settled.docs / "a.md").read_text()
+    assert settled.run("read", "docs/sub/b c.txt").stdout == "Bellows\n\nThey blow.\n"
 
 
-def test_read_prints_a_section(desk: Desk) -> None:
-    assert desk.run("read", "docs/a.md", "--section", "anchor/chain").stdout == "## Chain\n\nIt is of iron.\n\n"
+def test_read_prints_a_section(settled: Desk) -> None:
+    assert settled.run("read", "docs/a.md", "--section", "anchor/chain").stdout == "## Chain\n\nIt is of iron.\n\n"
 
 
-def test_read_gives_text_as_data(desk: Desk) -> None:
-    assert desk.json("read", "docs/a.md", "--section", "rope") == {
-        "file": f"{desk.docs}/a.md",
+def test_read_gives_text_as_data(settled: Desk) -> None:
+    assert settled.json("read", "docs/a.md", "--section", "rope") == {
+        "file": f"{settled.docs}/a.md",
         "section": "rope",
         "text": "# Rope\n\nHemp.\n",
     }
@@ -316,8 +329,8 @@ def test_an_empty_store_is_no_error(desk: Desk, name: str) -> None:
         (["serve", "--face", "masks"], "face in the command line is 'masks'"),
     ],
 )
-def test_a_wrong_call_exits_with_two(desk: Desk, words: list[str], told: str) -> None:
-    done = desk.run(*words, code=2)
+def test_a_wrong_call_exits_with_two(settled: Desk, words: list[str], told: str) -> None:
+    done = settled.run(*words, code=2)
 
     assert told in done.stderr
     assert "Traceback" not in done.stderr
@@ -340,10 +353,8 @@ def test_a_wrong_call_exits_with_two(desk: Desk, words: list[str], told: str) ->
         (["toc", "docs/program.py"], "bookwheel: "),
     ],
 )  # fmt: skip
-def test_what_goes_wrong_exits_with_one_and_a_sentence(desk: Desk, words: list[str], told: str) -> None:
-    (desk.docs / "program.py").write_text("pass\n")
-
-    done = desk.run(*words, code=1)
+def test_what_goes_wrong_exits_with_one_and_a_sentence(settled: Desk, words: list[str], told: str) -> None:
+    done = settled.run(*words, code=1)
 
     assert told in done.stderr
     assert len(done.stderr.splitlines()) == 1
@@ -403,16 +414,12 @@ def imported(desk: Desk, *words: str) -> set[str]:
     "words",
     [["--help"], ["--version"], ["search", "--help"], ["list"], ["list", "docs"], ["toc", "docs/a.md"], ["libraries"]],
 )
-def test_a_quick_answer_imports_nothing_heavy(desk: Desk, words: list[str]) -> None:
-    desk.run("ingest", "docs")
-
-    assert imported(desk, *words).isdisjoint({"mcp", "numpy", "anyio", "pydantic", "watchfiles", "Stemmer"})
+def test_a_quick_answer_imports_nothing_heavy(settled: Desk, words: list[str]) -> None:
+    assert imported(settled, *words).isdisjoint({"mcp", "numpy", "anyio", "pydantic", "watchfiles", "Stemmer"})
 
 
-def test_search_does_not_import_the_protocol(desk: Desk) -> None:
-    desk.run("ingest", "docs")
-
-    found = imported(desk, "search", "anchor")
+def test_search_does_not_import_the_protocol(settled: Desk) -> None:
+    found = imported(settled, "search", "anchor")
 
     assert "numpy" in found
     assert found.isdisjoint({"mcp", "anyio", "pydantic", "watchfiles"})

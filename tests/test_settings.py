@@ -58,7 +58,7 @@ def test_without_any_layer_the_defaults_hold(tmp_path: Path) -> None:
 
 
 LAYERED = [
-    ("face", ["docs", "sections", "docs,sections", ["docs"]], [("docs",), ("sections",), ("docs", "sections"), ("docs",)]),
+    ("face", ["docs", "sections", "sections,docs", []], [("docs",), ("sections",), ("sections", "docs"), ()]),
     ("store", ["/1", "/2", "/3", "/4"], [Path("/1"), Path("/2"), Path("/3"), Path("/4")]),
     ("watch", [False, "yes", "off", True], [False, True, False, True]),
     ("read_only", [True, "0", "ON", False], [True, False, True, False]),

@@ -315,9 +315,7 @@ class Walk:
         usual = status.st_mode & MODE == REGULAR and status.st_size <= self.limit  # spares most files two calls
         if reason := objection(entry.name) or ("" if usual else self.fault(entry.path, status)):
             return Skipped(shown(path), reason)
-        return Found(
-            Source(self.library, entry.path, path), Stamp.of(status)
-        )
+        return Found(Source(self.library, entry.path, path), Stamp.of(status))
 
     def fault(self, location: str, status: os.stat_result) -> str:
         """Return why the file of this status cannot be served; empty if it can."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,17 +18,18 @@ class Source:
     @property
     def suffix(self) -> str:
         """The file extension in lower case, with its dot."""
-        return PurePosixPath(self.path).suffix.lower()
+        stem, dot, suffix = self.name.rpartition(".")
+        return dot + suffix.lower() if stem and suffix else ""
 
     @property
     def stem(self) -> str:
         """The base name without its extension."""
-        return PurePosixPath(self.path).stem
+        return self.name[: len(self.name) - len(self.suffix)]
 
     @property
     def name(self) -> str:
         """The base name."""
-        return PurePosixPath(self.path).name
+        return self.path.rpartition("/")[2]
 
 
 @dataclass(frozen=True, slots=True)

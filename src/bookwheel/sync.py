@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from bookwheel import formats
 from bookwheel.errors import BookwheelError
@@ -61,8 +62,8 @@ class Sync:
 
     def run(self, report: Report | None = None) -> Changes:
         """Do it; a halt ends it at the next file, and what is done by then is kept."""
-        with _alone(self._store.folder, self._library), _without_pauses():
-            return self._run(report)
+        with _alone(self._store.folder, self._library, self._halt) as held, _without_pauses():
+            return self._run(report) if held else Changes()
 
     def _run(self, report: Report | None) -> Changes:
         documents = self._documents = self._store.stamps(self._library)
@@ -139,11 +140,23 @@ def _look(folder: Folder) -> tuple[dict[str, Found], dict[str, str]]:
 
 
 @contextmanager
-def _alone(store: Path, library: Library) -> Iterator[None]:
-    """Keep other processes from syncing the same library meanwhile: they would do the same work."""
+def _alone(store: Path, library: Library, halt: threading.Event) -> Iterator[bool]:
+    """Keep other processes from syncing the same library meanwhile: they would do the same work.
+
+    Waits for its turn; gives whether it came before the halt.
+    """
     with open(store / f"sync-{library.number}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+        while not (held := _locked(lock)) and not halt.wait(0.1):
+            pass
+        yield held
+
+
+def _locked(lock: IO[str]) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
@@ -23,6 +24,8 @@ def wait():
     while gate and not os.path.exists(gate):
         time.sleep(0.005)
 def note(event, arguments):
+    if event == "fcntl.flock":
+        os.write(2, b"waits for its turn\\n")
     if event == "import" and arguments[0] == "numpy":
         wait()
     if event == "open" and folder and str(arguments[0]).startswith(folder):
@@ -101,6 +104,15 @@ class Client:
         output, errors = self.process.communicate(timeout=patience)
         return self.process.returncode, output, errors
 
+    def end(self) -> None:
+        """Make sure that nothing of the server is left."""
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.output, self.errors):
+            stream.close()
+        with suppress(OSError):  # what the server did not take
+            self.input.close()
+
 
 GREETING: dict[str, object] = {
     "protocolVersion": "2025-06-18",
@@ -124,14 +136,17 @@ def environment(place: Path, extra: Mapping[str, str] | None = None) -> dict[str
     return {**kept, "XDG_DATA_HOME": str(place / "data"), **(extra or {})}
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
-    """A folder with the documents to serve in `docs`."""
-    place = tmp_path.resolve()
+def furnish(place: Path) -> Path:
     (place / "docs").mkdir()
     (place / "docs" / "a.md").write_text("# Anchor\n\nAn anchor holds.\n")
     (place / "docs" / "b.md").write_text("# Bellows\n\nThey blow.\n")
     return place
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder with the documents to serve in `docs`."""
+    return furnish(tmp_path.resolve())
 
 
 @pytest.fixture
@@ -145,12 +160,16 @@ def connect(place: Path) -> Iterator[Connect]:
 
     yield connect
     for client in clients:
-        client.process.kill()
-        client.process.wait()
-        for stream in (client.output, client.errors):
-            stream.close()
-        with suppress(OSError):  # what the server did not take
-            client.input.close()
+        client.end()
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """A conversation that has begun, for tests that must not end it."""
+    client = Client(furnish(tmp_path_factory.mktemp("lasting").resolve()), "docs", "--no-watch")
+    client.greet()
+    yield client
+    client.end()
 
 
 @pytest.fixture
@@ -203,10 +222,7 @@ def test_requests_that_come_all_at_once_are_all_answered(connect: Connect) -> No
     assert all(one["result"]["structuredContent"]["matches"] == 1 for one in answers if "id" in one)
 
 
-def test_a_message_of_five_megabytes_is_answered(connect: Connect) -> None:
-    client = connect()
-    client.greet()
-
+def test_a_message_of_five_megabytes_is_answered(client: Client) -> None:
     found = client.call("search_documents", query="anchor " * 750_000)
 
     assert found["structuredContent"]["matches"] == 1
@@ -234,10 +250,7 @@ def test_a_message_of_five_megabytes_is_answered(connect: Connect) -> None:
     ],
     ids=lambda garbage: garbage[:20].decode("latin-1"),
 )
-def test_a_line_of_garbage_does_not_end_the_conversation(connect: Connect, garbage: bytes) -> None:
-    client = connect("docs", "--no-watch")
-    client.greet()
-
+def test_a_line_of_garbage_does_not_end_the_conversation(client: Client, garbage: bytes) -> None:
     client.write(garbage + b"\n")
 
     assert client.ask("ping")["result"] == {}
@@ -256,11 +269,8 @@ def test_a_line_of_garbage_does_not_end_the_conversation(connect: Connect, garba
     ],
 )
 def test_a_request_that_cannot_be_met_is_answered_with_an_error(
-    connect: Connect, method: str, params: dict[str, Any], code: int
+    client: Client, method: str, params: dict[str, Any], code: int
 ) -> None:
-    client = connect("docs", "--no-watch")
-    client.greet()
-
     answer = client.ask(method, **params)
 
     assert answer["error"]["code"] == code
@@ -435,6 +445,23 @@ def test_a_server_that_is_told_to_stop_ends_soon(
 
     assert code == 0
     assert b"Traceback" not in client.errors.read()
+
+
+def test_a_server_that_waits_for_the_sync_of_another_ends_soon(
+    connect: Connect, place: Path, hooks: dict[str, str]
+) -> None:
+    subprocess.run(command("ingest", "docs"), cwd=place, env=environment(place), capture_output=True, check=True)
+    (lock,) = (place / "data" / "bookwheel").glob("sync-*.lock")
+    with lock.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        client = connect(extra=hooks)
+        client.greet()
+        client.wait_for_error(b"waits for its turn")
+
+        code, _, errors = client.leave()
+
+    assert code == 0
+    assert b"Traceback" not in errors
 
 
 def test_a_server_that_is_told_to_stop_when_idle_ends_soon(connect: Connect) -> None:

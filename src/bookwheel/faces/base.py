@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from bookwheel.errors import BookwheelError, Invalid, NotFound
 
@@ -127,12 +127,7 @@ class Face:
 
 def encode(path: str) -> str:
     """Return a path as the part of a URI that names it, each segment percent-encoded."""
-    return "/".join(quote(segment, safe="") for segment in path.split("/"))
-
-
-def decode(text: str) -> str:
-    """Return what a percent-encoded text stands for."""
-    return unquote(text, errors="surrogateescape")
+    return quote(path, safe="/")
 
 
 def as_json(value: object) -> str:

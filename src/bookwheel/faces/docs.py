@@ -89,16 +89,16 @@ class Docs(Face):
             limit=_limit(arguments["limit"]),
         )
         results = self._catalog.search(query)
-        lines = [f"Search results: {len(results.hits)} matches"]
-        lines += [self._line(place, hit) for place, hit in enumerate(results.hits, 1)]
+        lines = [f"Search results: {len(results.hits)} matches", ""]
+        lines += [self._lines(place, hit) for place, hit in enumerate(results.hits, 1)]
         data = {
             "matches": len(results.hits),
             "results": [self._entry(hit) for hit in results.hits],
             "index": freshness(results.progress),
         }
-        return Answer("\n\n".join(lines), data, notes=notes(results.progress))
+        return Answer("\n".join(lines).rstrip(), data, notes=notes(results.progress))
 
-    def _line(self, place: int, hit: Hit) -> str:
+    def _lines(self, place: int, hit: Hit) -> str:
         title = hit.record.title
         return (
             f'{place}. {self._uri(hit.record)} - "{title}" (relevance: {hit.score:.2f})\n'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 
 from bookwheel import VERSION
@@ -25,8 +26,7 @@ CONFIG_KEYS = {  # what the contract's config file calls our options
 }
 
 _FILENAME = {"type": "string", "description": "Path to the markdown file, as list_documentation_files gives it"}
-_ID = re.compile(r"[\w-]+(?:/[\w-]+)*")
-_MARKS = re.compile(r"[\u0300-\u036f\u0900-\u0dff\u0e31-\u0e4e]")  # part of words, but not of what \w takes
+_ID = re.compile(r"[\w-]+(?:/[\w-]+)*")  # vowel signs and the like apart, which \w does not take
 _LIST = "list_documentation_files"
 _CONTENTS = "table_of_contents"
 _READ = "read_sections"
@@ -118,7 +118,7 @@ class Sections(Face):
     def _read_sections(self, arguments: Arguments) -> Answer:
         ids: list[str] = arguments["section_ids"]
         for one in ids:
-            if not _ID.fullmatch(_MARKS.sub("", one)):
+            if not _ID.fullmatch("".join(c for c in one if unicodedata.category(c)[0] != "M")):
                 raise MalformedId(f"{one!r} is no section id")
         document = self._document(arguments["filename"])
         parts = _parts(document)

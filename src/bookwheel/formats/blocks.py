@@ -7,7 +7,6 @@ the innermost of them. Tables, reference definitions and inline markup are none 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 BLANK, TEXT, MORE, HEADING, UNDERLINE, RULE, FENCE, HTML, CODE = (
@@ -45,10 +44,13 @@ _BLANK_LINE = Closer(re.compile(r" *$"), re.compile(r"\n[ \t]*(?=\n|\Z)"))
 _MARKS = {"`": re.compile(r"\n {0,3}```"), "~": re.compile(r"\n {0,3}~~~")}
 _HEADING = r"#{1,6}(?=[ \t\n]|\Z)"
 _ITEMS = r"(?:[-+*]|[0-9]{1,9}[.)])(?=[ \t\n]|\Z)"
-_ANY = re.compile(r"\n")
-_EVERY = re.compile(rf"\n {{0,3}}(?:({_HEADING}.*)|```|~~~|<|{_ITEMS})")
-_OUTER = re.compile(rf"\n ?(?:({_HEADING}.*)|```|~~~)")
-_INNER = re.compile(rf"\n(?: {{2,3}}(?:{_HEADING}|```|~~~)| {{0,3}}<)")
+_STOP = re.compile(rf"\n {{0,3}}(?:{_HEADING}|```|~~~|<|{_ITEMS})")  # the lines that may matter outside of containers
+_FLAT = re.compile(
+    rf"\n(?=[ #`~<])(?: ?(?P<heading>{_HEADING}.*)"
+    r"| ?(?P<fence>(?P<sign>[`~])(?P=sign){2,}+)(?!(?<=`).*`).*"
+    r"(?:\n(?! {0,3}(?P=fence)(?P=sign)*+[ \t]*+(?:\n|\Z)).*)*+(?:\n.*)?"  # all up to the line that closes it
+    rf"|(?P<inner> {{2,3}}(?:{_HEADING}|```|~~~)| {{0,3}}<))"
+)
 
 
 def until(pattern: str) -> Closer:
@@ -69,10 +71,9 @@ _RAW = (  # how a block of raw HTML begins, and where it ends
 class Blocks:
     """What is open after the lines seen so far."""
 
-    __slots__ = ("at", "boxes", "closer", "hollow", "leaf", "stops")
+    __slots__ = ("at", "boxes", "closer", "hollow", "leaf")
 
-    def __init__(self, stops: re.Pattern[str] = _EVERY) -> None:
-        self.stops = stops  # finds the next line that may matter outside of containers
+    def __init__(self) -> None:
         self.boxes: list[int] = []  # open containers, outermost first: QUOTE, or the width a list item is indented by
         self.hollow = False  # the innermost item has no content yet
         self.leaf = BLANK  # TEXT, FENCE or HTML while one is open
@@ -91,24 +92,11 @@ class Blocks:
 
     def leap(self, text: str, start: int) -> int:
         """Return the first line from *start* on that can be a heading, or change what is."""
-        near = self.near()
+        if self.boxes:
+            return start
+        near = self.closer.near if self.leaf in OPAQUE else _STOP
         found = near.search(text, start - 1)
         return text.rfind("\n", 0, found.start() + 1) + 1 if found else len(text)
-
-    def run(self, text: str, start: int) -> Iterator[re.Match[str]]:
-        """Yield the headings from *start* on, up to the first other line that matters."""
-        near = self.near()
-        for found in near.finditer(text, start - 1) if near is self.stops else ():
-            if not found[1]:
-                return
-            self.close(0, HEADING)
-            yield found
-
-    def near(self) -> re.Pattern[str]:
-        """Return what finds the next line that matters."""
-        if self.boxes and self.stops is _EVERY:
-            return _ANY
-        return self.closer.near if self.leaf in OPAQUE and not self.boxes else self.stops
 
     def enter(self, line: str) -> int:
         """Return how many open containers go on in *line*, and move past their marks."""
@@ -219,12 +207,16 @@ class Blocks:
         return kind
 
 
-def stops(text: str) -> re.Pattern[str]:
-    """Return what finds the lines of *text* that may matter.
+def flat(text: str, start: int) -> list[tuple[int, str]] | None:
+    """Return where each heading of *text* from *start* on begins, and its line; None where only stepping can tell.
 
-    Lists need not be followed where nothing that could be inside one looks like a heading, fence or raw HTML.
+    A heading or fence indented by less than two spaces ends every list and quote. So these need not be followed where
+    nothing outside of fences that could be inside a list looks like a heading, a fence or raw HTML.
     """
-    return _EVERY if _INNER.search(text) else _OUTER
+    found = list(_FLAT.finditer("\n" + text[start:]))
+    if any(one["inner"] for one in found):
+        return None
+    return [(start + one.start(), one["heading"]) for one in found if one["heading"]]
 
 
 def measure(line: str, at: int) -> int:

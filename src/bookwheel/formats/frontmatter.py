@@ -16,7 +16,9 @@ from bookwheel.formats.lines import skip_mark
 LARGEST = 65_536  # characters
 DEEPEST = 50  # levels: the C loader crashes on thousands
 
-_OPEN = re.compile(r"---[ \t]*(?:\r\n|\n|\r)")
+_OPEN = re.compile(r"---[ \t]*(?:\r\n|\n|\r)(?![ \t]*+[\r\n])")  # above a blank line it is a thematic break
+_RISK = re.compile(r"[&*]|---|\.\.\.")  # without one there is no anchor, alias or second document
+_NEST = re.compile(r"[-?:\[{]")  # no list or mapping begins without one of its own
 _CLOSE = re.compile(r"(?:(?<=\n)|(?<=\r))---[ \t]*(?:\r\n|\n|\r|\Z)")
 
 
@@ -44,7 +46,8 @@ def load(block: str) -> dict[str, object]:
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     if len(block) > LARGEST:
         raise Refused(f"is longer than {LARGEST // 1024} KiB")
-    guard(yaml.parse(block, Loader=loader))
+    if _RISK.search(block) or len(_NEST.findall(block)) > DEEPEST:  # else it is safe, and parsed once only
+        guard(yaml.parse(block, Loader=loader))
     found = yaml.load(block, Loader=loader)  # noqa: S506 - both loaders are the safe ones
     if not isinstance(found, dict | None):
         raise Refused("is not a list of names with values")

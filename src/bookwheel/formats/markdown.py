@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from bookwheel.formats import frontmatter, lines
-from bookwheel.formats.blocks import BLANK, FENCE, HEADING, HTML, MORE, TEXT, UNDERLINE, Blocks, stops
+from bookwheel.formats.blocks import BLANK, HEADING, MORE, OPAQUE, TEXT, UNDERLINE, Blocks, flat
 from bookwheel.formats.encoding import decode
 from bookwheel.formats.inline import plain
 from bookwheel.formats.outline import Heading, outline, top
@@ -38,21 +38,19 @@ def sections(text: str, start: int = 0) -> tuple[Section, ...]:
 def headings(text: str, start: int) -> Iterator[Heading]:
     """Yield the ATX headings of a levelled *text* that are in no quote, list, code or raw HTML."""
     counted, number = 0, 1
-    for at, end in spans(text, start):
+    found = flat(text, start)
+    for at, line in stepped(text, start) if found is None else found:
         number, counted = number + text.count("\n", counted, at), at
-        yield Heading(*parse(text[at:end]), at, number)
+        yield Heading(*parse(line), at, number)
 
 
-def spans(text: str, start: int) -> Iterator[tuple[int, int]]:
-    """Yield where the lines of those headings begin and end."""
-    blocks, at = Blocks(stops(text)), start
+def stepped(text: str, start: int) -> Iterator[tuple[int, str]]:
+    """Yield where each of those headings begins, and its line."""
+    blocks, at = Blocks(), start
     while at < len(text):
         end = lines.end(text, at)
         if blocks.step(text[at:end].expandtabs(4)) == HEADING and not blocks.boxes:
-            yield at, end
-        for found in blocks.run(text, end + 1):
-            end = found.end()
-            yield found.start() + 1, end
+            yield at, text[at:end]
         at = advance(text, end + 1, blocks)
 
 
@@ -112,7 +110,7 @@ def contents(text: str, start: int) -> Iterator[tuple[str, str]]:
         line = text[at:end].expandtabs(4)
         kind = blocks.step(line)
         yield kind, line[blocks.at :].strip()
-        at = blocks.leap(text, end + 1) if blocks.leaf in (FENCE, HTML) else end + 1
+        at = blocks.leap(text, end + 1) if blocks.leaf in OPAQUE else end + 1
 
 
 def reduce(paragraph: list[str]) -> str:

@@ -104,6 +104,8 @@ class Database:
             message = f"the store {self.path.parent} is busy or cannot be written ({error}); try again in a moment"
             raise Unavailable(message) from error
         except sqlite3.DatabaseError as error:
+            if type(error) is not sqlite3.DatabaseError:
+                raise  # a bug of ours, not of the file
             message = f"the index {self.path} is damaged ({error}); stop all servers, remove it, and start again"
             raise Unavailable(message) from error
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -23,6 +23,7 @@ MOST_WORDS = 256
 NEAR = 0.5  # what a term at edit distance 1 counts
 BEGUN = 0.8  # what a term that the last word begins counts
 MOST_VARIANTS = 24
+MOST_UNKNOWN = 8  # words that are looked for in other spellings: a text full of them is no query
 CANDIDATES = 200  # pages looked at for a quoted phrase
 
 TITLE = frozenset({"title", "path"})
@@ -50,7 +51,8 @@ class Searcher:
             look = _Look(db, now, wanted)
             words = list(_words(look, text))
             ranking = rank(now, words, look.found, _LOOK_IN[query.fields])
-            hits = _hits(db, now, ranking, wanted, look.found)
+            order = _order(ranking.pages, wanted, max(query.limit, CANDIDATES))
+            hits = _hits(db, now, ranking, order, look.found)
             return list(_take(hits, _PHRASE.findall(text), db, query.limit))
 
 
@@ -98,8 +100,12 @@ def _everything(db: sqlite3.Connection, now: Snapshot, wanted: Integers, limit: 
 def _words(look: _Look, text: str) -> Iterator[Word]:
     """Yield the words of a query: as they are where they occur, else what they may have been meant to be."""
     said = terms(text)
+    unknown = 0
     for term, times in Counter(said[:MOST_WORDS]).items():
-        variants = [(term, 1.0)] if look.up(term) else _variants(look, term, last=term == said[-1])
+        variants = [(term, 1.0)] if look.up(term) else []
+        unknown += not variants
+        if not variants and unknown <= MOST_UNKNOWN:
+            variants = _variants(look, term, last=term == said[-1])
         yield Word(tuple(variants) or ((term, 1.0),), times)
 
 
@@ -126,11 +132,11 @@ def _neighbours(term: str) -> set[str]:
 
 
 def _hits(
-    db: sqlite3.Connection, now: Snapshot, ranking: Ranking, wanted: Integers, found: Occurrences
+    db: sqlite3.Connection, now: Snapshot, ranking: Ranking, order: Iterable[int], found: Occurrences
 ) -> Iterator[Hit]:
     """Yield hits from the best page down, made only as they are asked for."""
     shown = {term for term, _ in found}
-    for page in _order(ranking.pages, wanted):
+    for page in order:
         record = read_record(db, int(now.pages[page]))
         first = int(now.first[page])
         best = int(np.argmax(ranking.chunks[first : first + record.chunk_count]))
@@ -139,11 +145,11 @@ def _hits(
         yield Hit(record, chunk, score, _location(now, found, page), _show(db, record.number, chunk, shown))
 
 
-def _order(scores: Floats, wanted: Integers) -> Iterator[int]:
+def _order(scores: Floats, wanted: Integers, most: int) -> Iterator[int]:
     """Yield the wanted pages with a score, best first, equal ones in the order they were stored."""
     found = np.flatnonzero((scores > 0) & wanted)
-    if len(found) > CANDIDATES * 4:
-        top = np.argpartition(-scores[found], CANDIDATES * 4)[: CANDIDATES * 4]
+    if len(found) > most:
+        top = np.argpartition(-scores[found], most)[:most]
         found = found[np.sort(top)]
     yield from found[np.argsort(-scores[found], kind="stable")].tolist()
 

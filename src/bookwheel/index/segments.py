@@ -53,17 +53,22 @@ def count(library: Library, entries: Sequence[Entry], vocabulary: Vocabulary) ->
     return Segment(np.zeros(len(entries), np.int64), numbers, suffixes, owner, lengths), postings
 
 
+def new_vocabulary() -> Vocabulary:
+    """Return what remembers the words of a sync."""
+    return Vocabulary()
+
+
 def free_number(db: sqlite3.Connection) -> int:
     """Return a number that no segment ever had: readers know a segment by it."""
     question = "INSERT INTO state VALUES ('segment', 1) ON CONFLICT DO UPDATE SET value = value + 1 RETURNING value"
     return int(db.execute(question).fetchone()[0])
 
 
-def write(db: sqlite3.Connection, number: int, segment: Segment, postings: Postings) -> None:
-    """Add a segment under a new number."""
+def write(db: sqlite3.Connection, number: int, segment: Segment, pages: Sequence[int], postings: Postings) -> None:
+    """Add a segment under a new number, for the documents stored in the rows *pages*."""
     row = (
         number,
-        segment.pages.astype("<i8").tobytes(),
+        np.array(pages, "<i8").tobytes(),
         segment.libraries.astype("<i4").tobytes(),
         "\n".join(segment.suffixes),
         segment.owner.astype("<u4").tobytes(),
@@ -131,7 +136,7 @@ def _merge(db: sqlite3.Connection, numbers: Sequence[int]) -> None:
         db.execute("DELETE FROM postings WHERE place BETWEEN ? AND ?", (_part(number, 0), _part(number + 1, 0) - 1))
     if len(joined.pages):
         number = free_number(db)
-        write(db, number, joined, postings)
+        write(db, number, joined, joined.pages.tolist(), postings)
         places = ((number, place, page) for place, page in enumerate(joined.pages.tolist()))
         db.executemany("UPDATE documents SET segment = ?, place = ? WHERE number = ?", places)
 

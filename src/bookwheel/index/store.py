@@ -7,13 +7,16 @@ import sqlite3
 import struct
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bookwheel.index.database import Database
 from bookwheel.model import Chunk, Document, Library, Record, Source, Stamp
+
+if TYPE_CHECKING:
+    from bookwheel.index.postings import Vocabulary
 
 FILE = "catalog.db"
 _SPAN = struct.Struct("<6i")  # start, end, first and last line, page, section
@@ -113,19 +116,17 @@ class Store:
 
     def replace(self, library: Library, batches: Iterable[Sequence[Entry]]) -> Iterator[int]:
         """Make the versions of each batch the current ones, all of a batch at once; yield how many."""
-        import numpy as np  # noqa: PLC0415 - not needed to list or to read
-
-        from bookwheel.index import segments  # noqa: PLC0415 - the same
-        from bookwheel.index.postings import Vocabulary  # noqa: PLC0415 - the same
-
-        vocabulary = Vocabulary()
+        vocabulary: Vocabulary | None = None
         for entries in batches:
+            from bookwheel.index import segments  # noqa: PLC0415 - brings numpy, which listing does not need
+
+            vocabulary = vocabulary or segments.new_vocabulary()
             segment, postings = segments.count(library, entries, vocabulary)
             with self.database.writing() as db:
                 _forget(db, library, [entry.document.source.path for entry in entries])
                 number = segments.free_number(db)
                 pages = [_insert(db, library, entry, number, place) for place, entry in enumerate(entries)]
-                segments.write(db, number, replace(segment, pages=np.array(pages, np.int64)), postings)
+                segments.write(db, number, segment, pages, postings)
                 segments.tidy(db)
             yield len(entries)
 
@@ -172,8 +173,6 @@ def _names(name: str) -> Iterable[str]:
 
 def _forget(db: sqlite3.Connection, library: Library, paths: Iterable[str]) -> None:
     """Remove documents; their postings stay behind, marked dead, until segments are merged."""
-    from bookwheel.index import segments  # noqa: PLC0415
-
     gone: list[tuple[int, int, int]] = []
     for path in paths:
         key = (library.number, path)
@@ -182,7 +181,10 @@ def _forget(db: sqlite3.Connection, library: Library, paths: Iterable[str]) -> N
     numbers = [(number,) for number, _, _ in gone]
     db.executemany("DELETE FROM documents WHERE number = ?", numbers)
     db.executemany("DELETE FROM texts WHERE number = ?", numbers)
-    segments.bury(db, [(segment, place) for _, segment, place in gone])
+    if gone:
+        from bookwheel.index import segments  # noqa: PLC0415 - brings numpy
+
+        segments.bury(db, [(segment, place) for _, segment, place in gone])
 
 
 def _insert(db: sqlite3.Connection, library: Library, entry: Entry, segment: int, place: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import signal
 from collections.abc import Awaitable, Callable
@@ -58,6 +59,7 @@ async def _keep_fresh(server: FaceServer, catalog: Catalog, watch: Watch | None)
     try:
         await server.greeted.wait()
         await refresh()
+        gc.freeze()  # what the start has made stays: the collector need not look at it again and again
         if watch:
             await watch(refresh)
     finally:
