@@ -28,7 +28,7 @@ MARKDOWN = st.builds(
     st.sampled_from(["\n", "\n\n", "\r\n", "\r\n\r\n", "\n \n"]),
     st.sampled_from(["", "\n", "  \n\n"]),
 )
-thorough = settings(deadline=None, max_examples=150)
+thorough = settings(deadline=None, max_examples=80)
 
 
 def read(text: str, path: str = "page.md") -> Document:

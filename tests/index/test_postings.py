@@ -78,7 +78,7 @@ def listed(postings: Postings) -> dict[tuple[str, str], tuple[list[int], list[in
 
 
 @given(st.lists(PAGES, min_size=1, max_size=3))
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 def test_counts_are_those_of_a_simple_count(batches: list[list[Page]]) -> None:
     vocabulary = Vocabulary()
     for pages in batches:  # one vocabulary learns from all of them
@@ -113,7 +113,7 @@ def test_a_count_beyond_the_most_is_the_most() -> None:
 
 
 @given(st.dictionaries(TERMS, st.sets(st.integers(0, len(FIELDS) - 1), min_size=1)), TERMS)
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 def test_a_lexicon_finds_every_term_and_no_other(fields: dict[str, set[int]], other: str) -> None:
     keys = sorted(f"{term} {number}" for term, numbers in fields.items() for number in numbers)
     text = "".join(key + "\n" for key in keys).encode()

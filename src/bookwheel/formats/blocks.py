@@ -82,6 +82,9 @@ class Blocks:
 
     def step(self, line: str) -> str:
         """Take in a *line*, its tabs expanded, and return what it is; TEXT begins a paragraph, MORE goes on with it."""
+        if line[:1].isalpha() and (self.boxes or self.leaf not in OPAQUE):  # most lines: no container goes on in them
+            self.at = 0
+            return self.flow(0, TEXT)
         depth = self.enter(line)
         if depth < len(self.boxes) or self.leaf not in OPAQUE:
             return self.begin(line, depth)
@@ -213,10 +216,13 @@ def flat(text: str, start: int) -> list[tuple[int, str]] | None:
     A heading or fence indented by less than two spaces ends every list and quote. So these need not be followed where
     nothing outside of fences that could be inside a list looks like a heading, a fence or raw HTML.
     """
-    found = list(_FLAT.finditer("\n" + text[start:]))
-    if any(one["inner"] for one in found):
-        return None
-    return [(start + one.start(), one["heading"]) for one in found if one["heading"]]
+    headings: list[tuple[int, str]] = []
+    for found in _FLAT.finditer("\n" + text[start:]):
+        if line := found["heading"]:
+            headings.append((start + found.start(), line))
+        elif found["inner"]:
+            return None
+    return headings
 
 
 def measure(line: str, at: int) -> int:

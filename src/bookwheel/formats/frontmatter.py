@@ -2,6 +2,7 @@
 
 Whatever is in it, reading it ends soon and never fails: what is wrong is returned as a sentence.
 Only --- closes it. YAML would allow ... too, but so does prose below a rule, and few tools read it.
+A first --- above a blank line and text is a rule, not front matter: what follows is prose, up to the next rule.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from bookwheel.formats.lines import skip_mark
 LARGEST = 65_536  # characters
 DEEPEST = 50  # levels: the C loader crashes on thousands
 
-_OPEN = re.compile(r"---[ \t]*(?:\r\n|\n|\r)(?![ \t]*+[\r\n])")  # above a blank line it is a thematic break
+_OPEN = re.compile(r"---[ \t]*+(?:\r\n|\n|\r)(?![ \t]*+[\r\n]\s*+(?!---))")
 _RISK = re.compile(r"[&*]|---|\.\.\.")  # without one there is no anchor, alias or second document
 _NEST = re.compile(r"[-?:\[{]")  # no list or mapping begins without one of its own
 _CLOSE = re.compile(r"(?:(?<=\n)|(?<=\r))---[ \t]*(?:\r\n|\n|\r|\Z)")

@@ -87,16 +87,19 @@ def unmark(text: str) -> str:
 
 def weigh(text: str, found: re.Match[str]) -> Run:
     """Return a run with CommonMark's opinion on whether it may open and close emphasis."""
-    before, after = kind(text[max(found.start() - 1, 0) : found.start()]), kind(text[found.end() : found.end() + 1])
+    mark, (start, end) = found[0], found.span()
+    before, after = kind(text[max(start - 1, 0) : start]), kind(text[end : end + 1])
     left = after == "letter" or (after == "sign" and before != "letter")
     right = before == "letter" or (before == "sign" and after != "letter")
-    if found[0][0] != "_":
-        return Run(found[0], found.start(), left, right)
-    return Run(found[0], found.start(), left and before != "letter", right and after != "letter")
+    if mark[0] != "_":
+        return Run(mark, start, left, right)
+    return Run(mark, start, left and before != "letter", right and after != "letter")
 
 
 def kind(letter: str) -> str:
     """Return whether *letter* is a space (so is the end of the text), a sign or a letter."""
+    if letter.isalnum():
+        return "letter"
     if not letter or letter.isspace():
         return "space"
     return "sign" if letter == "\0" or unicodedata.category(letter)[0] in "PS" else "letter"

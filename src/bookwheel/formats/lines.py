@@ -31,7 +31,7 @@ def each(text: str) -> list[str]:
 
 def brief(text: str) -> str:
     """Return the start of *text*, as much as a title or first paragraph needs, white space folded."""
-    return fold(text[:LONGEST])
+    return " ".join(text[:LONGEST].split())
 
 
 def fold(text: str) -> str:

@@ -15,6 +15,9 @@ from bookwheel.model import Document, Section, Source
 
 NEAR = 2_000  # lines that may come before the first paragraph
 
+_PROSE = re.compile(  # below nothing but headings, and up to a blank line: a first paragraph that needs no stepping
+    r"(?:(?:#{1,6} .*)?\n){0,9}+([a-zA-Z].*(?:\n[a-zA-Z].*){0,99}+)(?=\n\n|\n?\Z)"
+)
 _IMAGES = re.compile(
     r"\s*(?:\[?!\[[^\[\]]*+\](?:\([^()]*+\)|\[[^\[\]]*+\])?+(?:\](?:\([^()]*+\)|\[[^\[\]]*+\])?+)?+\s*)++$"
 )
@@ -26,8 +29,9 @@ def read(source: Source, data: bytes) -> Document:
     """Return the document in *data*; its text is the file's own."""
     text = decode(data)
     metadata, body, problem = frontmatter.split(text)
-    found = sections(text, body)
-    return Document(source, text, "markdown", metadata, problem, body, top(found), paragraph(text, body), found)
+    level = lines.level(text)
+    found = sections(level, body)
+    return Document(source, text, "markdown", metadata, problem, body, top(found), paragraph(level, body), found)
 
 
 def sections(text: str, start: int = 0) -> tuple[Section, ...]:
@@ -79,14 +83,18 @@ def parse(line: str) -> tuple[int, str]:
     """Return the level and title of a heading *line*."""
     marks, _, content = line.strip(" \t").replace("\t", " ").partition(" ")
     content = content.strip(" ")
-    bare = content.rstrip("#")
-    closed = not bare or bare.endswith(" ")  # closing marks stand apart from the title
-    return len(marks), plain(bare if closed else content)
+    if content.endswith("#"):
+        bare = content.rstrip("#")
+        content = bare if not bare or bare.endswith(" ") else content  # closing marks stand apart from the title
+    return len(marks), plain(content)
 
 
 def paragraph(text: str, start: int = 0) -> str:
     """Return the text of the first paragraph from *start* on; empty where there is none near the start."""
-    return next(filter(None, map(reduce, paragraphs(lines.level(text), start))), "")
+    level = lines.level(text)
+    found = _PROSE.match(level, start)
+    shown = reduce([line.strip() for line in found[1].expandtabs(4).split("\n")]) if found else ""
+    return shown or next(filter(None, map(reduce, paragraphs(level, start))), "")
 
 
 def paragraphs(text: str, start: int) -> Iterator[list[str]]:

@@ -16,11 +16,12 @@ import numpy as np
 from bookwheel.index.postings import CHUNK_FIELDS, Integers
 from bookwheel.index.segments import Floats, Snapshot
 
-SATURATION = 1.2  # BM25's k1
+SATURATION = 2.0  # BM25's k1
 PAGE_WEIGHTS = {"title": 3.0, "path": 1.0, "keywords": 1.5, "heading": 1.0, "body": 1.0}
 CHUNK_WEIGHTS = {"heading": 1.5, "body": 1.0}
-BIAS = {"title": 0.5, "path": 0.5, "keywords": 0.5, "heading": 0.5, "body": 0.75}  # BM25's b
-PAGE_SHARE = 0.5
+BIAS = {"title": 0.75, "path": 0.5, "keywords": 0.5, "heading": 0.5, "body": 0.75}  # BM25's b
+PAGE_SHARE = 0.75
+TITLE_BONUS = 0.4  # of what is missing to a full score, for a title that is the query
 
 Occurrences = Mapping[tuple[str, str], tuple[Integers, Integers]]
 
@@ -46,17 +47,28 @@ def rank(now: Snapshot, words: Sequence[Word], found: Occurrences, fields: froze
     page_scores, page_weight = np.zeros(len(now.pages), np.float32), 0.0
     chunk_scores, chunk_weight = np.zeros(len(now.owner), np.float32), 0.0
     for word in words:
-        counts = _page_counts(now, word, found, fields)
-        page_weight += _add(page_scores, counts, word.times)
-        counts = _counts(now, word, found, CHUNK_WEIGHTS, fields)
-        chunk_weight += _add(chunk_scores, counts, word.times)
+        page_weight += _add(page_scores, _page_counts(now, word, found, fields), word.times)
+        chunk_weight += _add(chunk_scores, _counts(now, word, found, CHUNK_WEIGHTS, fields), word.times)
     page_scores /= max(page_weight, 1e-9)
     chunk_scores /= max(chunk_weight, 1e-9)
     if not len(now.pages):
         return Ranking(page_scores, chunk_scores)
     best = np.maximum.reduceat(chunk_scores, now.first)
-    share = np.float32(PAGE_SHARE)
-    return Ranking((share * page_scores + (1 - share) * best).astype(np.float32), chunk_scores)
+    scores = PAGE_SHARE * page_scores + (1 - PAGE_SHARE) * best
+    if "title" in fields:
+        scores += TITLE_BONUS * _title_cover(now, words, found) * (1 - scores)
+    return Ranking(scores.astype(np.float32), chunk_scores)
+
+
+def _title_cover(now: Snapshot, words: Sequence[Word], found: Occurrences) -> Floats:
+    """Return how nearly each page's title is the query: 1 if they have the same words, little if they share half."""
+    shared = np.zeros(len(now.pages), np.float32)
+    for word in words:
+        for term, worth in word.variants:
+            if (term, "title") in found:
+                shared[found[term, "title"][0]] += np.float32(worth)
+    cover = shared / np.maximum(now.titles, 1) * shared / max(len(words), 1)
+    return np.asarray(cover.clip(max=1) ** 2, np.float32)
 
 
 def _add(scores: Floats, counts: Floats, times: int) -> float:

@@ -18,7 +18,7 @@ from bookwheel.index.store import Store, read_chunk, read_record, read_span
 from bookwheel.model import Chunk, Hit, Query
 
 EVERYTHING = "*"
-LONGEST_QUERY = 2_000  # characters: more is a document, not a question
+LONGEST_QUERY = 10_000  # characters: more is a document, not a question
 MOST_WORDS = 256
 NEAR = 0.5  # what a term at edit distance 1 counts
 BEGUN = 0.8  # what a term that the last word begins counts

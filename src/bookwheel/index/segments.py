@@ -183,6 +183,7 @@ class Snapshot:
     first: Integers  # the first chunk of each page
     norms: dict[str, Floats]  # field → how much longer than the average each unit is
     sizes: dict[str, Floats]  # the same for whole pages, by the fields of their chunks
+    titles: Integers  # the number of terms in each page's title
     bases: dict[int, tuple[int, int]]  # segment → number of its first chunk and of its first page
     parts: dict[int, Segment]
     lexicons: dict[int, Lexicon]
@@ -224,6 +225,7 @@ def _join(generation: int, parts: dict[int, Segment], lexicons: dict[int, Lexico
         np.searchsorted(owner, np.arange(int(page_bases[-1]))),
         {name: _norm(lengths[name]) for name in FIELDS},
         {name: _norm(_sums(lengths[name], owner, int(page_bases[-1]))) for name in CHUNK_FIELDS},
+        lengths["title"],
         dict(zip(parts, zip(chunk_bases.tolist(), page_bases.tolist(), strict=False), strict=False)),
         parts,
         lexicons,
