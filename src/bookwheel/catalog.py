@@ -23,18 +23,25 @@ from bookwheel.sync import Changes, Report, Sync
 
 if TYPE_CHECKING:
     from bookwheel.index.search import Searcher
+    from bookwheel.index.semantics import Semantics
 
+NONE = "none"  # the name of no embedder
 PATIENCE = 10.0  # seconds a search waits for the first scan
 
 
 class Catalog:
     """The documents of some folders and libraries, kept in one store."""
 
-    def __init__(self, store: Path, folders: Sequence[Folder] = ()) -> None:
+    def __init__(
+        self, store: Path, folders: Sequence[Folder] = (), embedder: str = NONE, model_folder: Path | None = None
+    ) -> None:
         self._folder = store
+        self._embedder = embedder
+        self._model_folder = model_folder
         self._wanted = tuple({folder.scope: folder for folder in folders}.values())  # one named twice is served once
         self._ready = threading.Event()
         self._turn = threading.Lock()
+        self._embedding = threading.Lock()
         self._halt = threading.Event()
         self._current: Sync | None = None
         if not folders:
@@ -67,8 +74,10 @@ class Catalog:
     def close(self) -> None:
         """Let go of the store."""
         self.stop()
-        if "store" in self.__dict__:
-            with self._turn:
+        with self._turn, self._embedding:
+            if "semantics" in self.__dict__ and self.semantics:
+                self.semantics.close()
+            if "store" in self.__dict__:
                 self.store.close()
 
     # names: what a caller calls a document
@@ -156,7 +165,22 @@ class Catalog:
     def _searcher(self) -> Searcher:
         from bookwheel.index.search import Searcher  # noqa: PLC0415 - brings numpy, which listing does not need
 
-        return Searcher(self.store)
+        return Searcher(self.store, self.semantics)
+
+    @cached_property
+    def semantics(self) -> Semantics | None:
+        """What compares by meaning, unless that is switched off."""
+        if self._embedder == NONE:
+            return None
+        from bookwheel.index.embedding import load  # noqa: PLC0415 - brings numpy
+        from bookwheel.index.semantics import Semantics  # noqa: PLC0415 - the same
+
+        return Semantics(self.store, load(self._embedder, self._model_folder))
+
+    def embed(self, report: Report | None = None) -> int:
+        """Make the vectors that are missing; return how many were made. A stop ends it soon, and what is made stays."""
+        with self._embedding:
+            return self.semantics.fill(self._halt, report) if self.semantics else 0
 
     def _libraries(self, names: Sequence[str]) -> frozenset[int] | None:
         """Return the numbers of the named libraries, of the served ones, or None for all there are."""
@@ -178,7 +202,8 @@ class Catalog:
         known = [one for one in self.store.libraries() if one.number in served or not served]
         skipped = tuple((path, why) for one in known for path, (_, why) in self.store.faults(one).items())
         waiting = self._current.waiting if self._current else 0
-        return Progress(sum(one.document_count for one in known), waiting, skipped)
+        embedded = self.semantics.share() if self.semantics else 1.0
+        return Progress(sum(one.document_count for one in known), waiting, skipped, embedded)
 
 
 def _start(library: Library, after: str, alone: bool) -> str | None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from bookwheel.sync import Changes, Report
 
 SERVE_OPTIONS = frozenset(option.name for option in OPTIONS)
-STORE_OPTIONS = frozenset({"store", "max_file_size", "include", "exclude", "log_level"})
+STORE_OPTIONS = frozenset({"store", "embedder", "model_folder", "max_file_size", "include", "exclude", "log_level"})
 
 DESCRIPTION = """\
 Find the right passage in your files, read just that, cite it: for you here, for AI agents over MCP.
@@ -294,7 +294,7 @@ def _folders(settings: Settings, paths: Sequence[Path]) -> list[Folder]:
 def _catalog(settings: Settings, folders: Sequence[Folder]) -> Catalog:
     from bookwheel.catalog import Catalog  # noqa: PLC0415
 
-    return Catalog(settings.store, folders)
+    return Catalog(settings.store, folders, settings.embedder, settings.model_folder)
 
 
 def _synced(options: argparse.Namespace) -> Catalog:

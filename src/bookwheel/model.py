@@ -156,6 +156,10 @@ class Query:
     suffixes: frozenset[str] = frozenset()  # lower case with dot; none: all
     fields: str = "both"  # "title", "content" or "both"
     limit: int = 10
+    mode: str = "hybrid"  # "lexical", "vector" or "hybrid"
+    evidence: bool = False  # only what has a word of the query: meaning may re-order, not add
+    distinct: bool = False  # near-duplicates are folded into the best of them
+    explain: bool = False  # say why each hit has its rank
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +171,8 @@ class Hit:
     score: float  # above 0, at most 1
     location: str  # where the words were found: "title", "content" or "both"
     excerpt: str  # one line around the match
+    why: Mapping[str, object] = field(default_factory=dict)  # the parts of the score, if they were asked for
+    also: tuple[str, ...] = ()  # names of near-duplicates that are not shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +182,7 @@ class Progress:
     indexed: int
     waiting: int
     skipped: tuple[tuple[str, str], ...] = ()  # (path, reason)
+    embedded: float = 1.0  # the part of all passages that can be compared by meaning
 
     @property
     def share(self) -> float:

@@ -114,6 +114,8 @@ OPTIONS: tuple[Option, ...] = (
     Option("face", "contracts to serve: docs, sections (default: all)", (), _some_of("docs", "sections"), "NAME,…"),
     Option("transport", "how clients connect: stdio", "stdio", _one_of("stdio")),
     Option("store", "folder for the index (default: in your data folder)", None, _path, "DIR", ("LANCEDB_URI",)),
+    Option("embedder", "model for search by meaning: minilm, nomic, none, or a name fastembed knows", "minilm", _text),
+    Option("model_folder", "folder with the files of that model, instead of the hub", None, _path, "DIR"),
     Option("read_only", "offer no tool that changes anything", False, _switch, switch=True),
     Option("poll", "look for changes by polling, for network mounts", False, _switch, switch=True),
     Option("watch", "follow changes while serving", True, _switch, switch=True),
@@ -134,6 +136,8 @@ class Settings:
     face: tuple[str, ...]
     transport: str
     store: Path
+    embedder: str
+    model_folder: Path | None
     read_only: bool
     poll: bool
     watch: bool

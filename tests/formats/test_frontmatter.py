@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -155,3 +156,20 @@ def test_what_is_parsed_once_gives_what_the_guard_would_let_pass(parts: list[str
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(frontmatter, "_RISK", re.compile(""))
         assert split(text) == once
+
+
+WORDS = st.sampled_from([
+    "a", "Title", "yes", "No", "NULL", "on", "true", "y", "e-1", "x_y", "a.b", "(c)", "1", "0x1", "-", " ", "  ", ", ",
+    "/", '"', "'", "#", " #", ": ", ":", "\\", "[", "{", "2024-01-02", "é", "~", "<<",
+])  # fmt: skip
+TEXTS = st.lists(WORDS, max_size=4).map("".join)
+
+
+@settings(max_examples=1_000, deadline=None)
+@given(st.lists(st.tuples(WORDS, TEXTS, st.sampled_from(["", '"'])), min_size=1, max_size=3))
+def test_pairs_of_words_and_texts_are_what_yaml_makes_of_them(lines: list[tuple[str, str, str]]) -> None:
+    block = "".join(f"{key}: {quote}{text}{quote}\n" for key, text, quote in lines)
+
+    found = frontmatter.pairs(block)
+
+    assert not found or found == yaml.safe_load(block)

@@ -87,6 +87,7 @@ class Docs(Face):
             suffixes=_suffixes(arguments.get("fileTypes") or []),
             fields=arguments["searchIn"],
             limit=_limit(arguments["limit"]),
+            evidence=True,
         )
         results = self._catalog.search(query)
         lines = [f"Search results: {len(results.hits)} matches", ""]
@@ -130,18 +131,25 @@ def describe(record: Record) -> str:
 
 def freshness(progress: Progress) -> dict[str, object]:
     """Return how complete the index was, as data."""
-    return {"indexed": progress.indexed, "waiting": progress.waiting, "skipped": len(progress.skipped)}
+    return {
+        "indexed": progress.indexed,
+        "waiting": progress.waiting,
+        "skipped": len(progress.skipped),
+        "embedded": round(progress.embedded, 2),
+    }
 
 
 def notes(progress: Progress) -> tuple[str, ...]:
     """Return what a reader should know of an index that is not complete."""
-    if not progress.waiting:
-        return ()
-    note = (
-        f"Still indexing: {progress.share:.0%} of the documents are searchable so far "
-        f"({progress.waiting} files waiting). Search again in a moment for the rest."
-    )
-    return (note,)
+    said = []
+    if progress.waiting:
+        said.append(
+            f"Still indexing: {progress.share:.0%} of the documents are searchable so far "
+            f"({progress.waiting} files waiting). Search again in a moment for the rest."
+        )
+    if progress.embedded < 1:
+        said.append(f"Semantic ranking ready for {int(100 * progress.embedded)} % of the passages.")
+    return tuple(said)
 
 
 def _words(query: str) -> str:

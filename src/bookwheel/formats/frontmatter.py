@@ -20,6 +20,9 @@ DEEPEST = 50  # levels: the C loader crashes on thousands
 _OPEN = re.compile(r"---[ \t]*+(?:\r\n|\n|\r)(?![ \t]*+[\r\n]\s*+(?!---))")
 _RISK = re.compile(r"[&*]|---|\.\.\.")  # without one there is no anchor, alias or second document
 _NEST = re.compile(r"[-?:\[{]")  # no list or mapping begins without one of its own
+_LINE = r"""([A-Za-z][A-Za-z_-]{0,63}): (?:"([ !#-\[\]-~]*)"|([A-Za-z](?:[A-Za-z0-9 ,.()/_-]*[A-Za-z0-9.)])?))\n"""
+_PAIR, _PAIRS = re.compile(_LINE), re.compile(f"(?:{_LINE})++")  # a word and an ASCII text, quoted or not
+_KEYWORDS = {"null", "true", "false", "yes", "no", "on", "off"}  # no texts to YAML, in some spellings
 _CLOSE = re.compile(r"(?:(?<=\n)|(?<=\r))---[ \t]*(?:\r\n|\n|\r|\Z)")
 
 
@@ -42,17 +45,30 @@ def split(text: str) -> tuple[dict[str, object], int, str]:
 
 def load(block: str) -> dict[str, object]:
     """Return the mapping in *block* as values JSON can hold. Raises Refused or one of YAML's errors."""
-    import yaml  # noqa: PLC0415 - a slow import for a file that has none
-
-    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     if len(block) > LARGEST:
         raise Refused(f"is longer than {LARGEST // 1024} KiB")
-    if _RISK.search(block) or len(_NEST.findall(block)) > DEEPEST:  # else it is safe, and parsed once only
-        guard(yaml.parse(block, Loader=loader))
-    found = yaml.load(block, Loader=loader)  # noqa: S506 - both loaders are the safe ones
+    found = pairs(block) or parse(block)
     if not isinstance(found, dict | None):
         raise Refused("is not a list of names with values")
     return {str(key).lower(): simplify(value) for key, value in (found or {}).items()}
+
+
+def pairs(block: str) -> dict[str, str]:
+    """Return what YAML would where *block* is nothing but words with texts; empty where the two might differ."""
+    if not _PAIRS.fullmatch(block):
+        return {}
+    found = {key: quoted or bare for key, quoted, bare in _PAIR.findall(block)}
+    return {} if any(word.lower() in _KEYWORDS for pair in found.items() for word in pair) else found
+
+
+def parse(block: str) -> object:
+    """Return what YAML finds in *block*. Raises Refused or one of its errors."""
+    import yaml  # noqa: PLC0415 - a slow import for a file that has none
+
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    if _RISK.search(block) or len(_NEST.findall(block)) > DEEPEST:  # else it is safe, and parsed once only
+        guard(yaml.parse(block, Loader=loader))
+    return yaml.load(block, Loader=loader)  # noqa: S506 - both loaders are the safe ones
 
 
 def guard(events: Any) -> None:

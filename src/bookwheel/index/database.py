@@ -14,53 +14,33 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from bookwheel.errors import Unavailable
 
-VERSION = 1  # of the layout below
 PATIENCE = 60.0  # seconds a writer waits for its turn
 
-_LAYOUT = """
-CREATE TABLE libraries (
-    number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, scope TEXT NOT NULL UNIQUE, root TEXT NOT NULL
-);
-CREATE TABLE documents (
-    number INTEGER PRIMARY KEY, doc_id TEXT NOT NULL UNIQUE, library INTEGER NOT NULL, path TEXT NOT NULL,
-    location TEXT NOT NULL, size INTEGER NOT NULL, modified INTEGER NOT NULL, digest TEXT NOT NULL,
-    kind TEXT NOT NULL, suffix TEXT NOT NULL, title TEXT NOT NULL, heading TEXT NOT NULL, paragraph TEXT NOT NULL,
-    metadata TEXT NOT NULL, problem TEXT NOT NULL, chunk_count INTEGER NOT NULL, created TEXT NOT NULL,
-    segment INTEGER NOT NULL, place INTEGER NOT NULL,
-    UNIQUE (library, path)
-);
-CREATE INDEX documents_by_segment ON documents (segment);
-CREATE TABLE texts (number INTEGER PRIMARY KEY, outline TEXT NOT NULL, spans BLOB NOT NULL, text TEXT NOT NULL);
-CREATE TABLE skipped (
-    library INTEGER NOT NULL, path TEXT NOT NULL, size INTEGER NOT NULL, modified INTEGER NOT NULL,
-    reason TEXT NOT NULL, PRIMARY KEY (library, path)
-) WITHOUT ROWID;
-CREATE TABLE segments (
-    number INTEGER PRIMARY KEY, pages BLOB NOT NULL, libraries BLOB NOT NULL, suffixes TEXT NOT NULL,
-    owner BLOB NOT NULL, lengths BLOB NOT NULL, dead BLOB NOT NULL, keys BLOB NOT NULL, starts BLOB NOT NULL
-);
-CREATE TABLE postings (place INTEGER PRIMARY KEY, packed BLOB NOT NULL);
-CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
-INSERT INTO state VALUES ('generation', 1);
-"""
-
-TABLES = ("libraries", "documents", "texts", "segments", "postings")
-
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The tables of a file; one of another version is set aside and made anew."""
+
+    version: int
+    statements: str
+    tables: tuple[str, ...]  # those that must be there
 
 
 class Database:
     """A connection to read and one to write, each for one thread at a time."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, layout: Layout) -> None:
         self.path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._writer = _open(path)
+            self._writer = _open(path, layout)
             self._reader = _connect(path)
         except (OSError, sqlite3.Error) as error:
             raise Unavailable(
@@ -116,23 +96,23 @@ class Database:
             self._writer.close()
 
 
-def _open(path: Path) -> sqlite3.Connection:
+def _open(path: Path, layout: Layout) -> sqlite3.Connection:
     """Return a connection to a file of the right layout; a broken or foreign one is set aside, not deleted."""
     with open(path.with_suffix(".lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # two processes must not set the same file aside
-        if reason := _fault(path):
+        if reason := _fault(path, layout):
             _set_aside(path, reason)
-        return _lay_out(_connect(path))
+        return _lay_out(_connect(path), layout)
 
 
-def _fault(path: Path) -> str:
+def _fault(path: Path, layout: Layout) -> str:
     """Return why a file cannot be used; empty if it can, or is not there."""
     if not path.exists():
         return ""
     connection = sqlite3.connect(path, timeout=PATIENCE)
     try:
         found = connection.execute("PRAGMA user_version").fetchone()[0]
-        for table in TABLES if found == VERSION else ():
+        for table in layout.tables if found == layout.version else ():
             connection.execute(f"SELECT MAX(rowid) FROM {table}").fetchone()  # noqa: S608 - our own names
         if _truncated(connection, path):
             return "a part of it is missing"
@@ -142,7 +122,7 @@ def _fault(path: Path) -> str:
         return str(error)
     finally:
         connection.close()
-    return "" if found in {0, VERSION} else f"it has layout {found}, not {VERSION}"
+    return "" if found in {0, layout.version} else f"it has layout {found}, not {layout.version}"
 
 
 def _truncated(connection: sqlite3.Connection, path: Path) -> bool:
@@ -161,13 +141,13 @@ def _set_aside(path: Path, reason: str) -> None:
     log.warning("the index could not be read (%s): kept as %s, and a new one is built", reason, aside.name)
 
 
-def _lay_out(connection: sqlite3.Connection) -> sqlite3.Connection:
+def _lay_out(connection: sqlite3.Connection, layout: Layout) -> sqlite3.Connection:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("BEGIN IMMEDIATE")
     if connection.execute("PRAGMA user_version").fetchone()[0] == 0:  # another process may have been first
-        for statement in filter(str.strip, _LAYOUT.split(";")):
+        for statement in filter(str.strip, layout.statements.split(";")):
             connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute(f"PRAGMA user_version = {layout.version}")
     connection.execute("COMMIT")
     return connection
 

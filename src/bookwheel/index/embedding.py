@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import re
+import socket
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlsplit
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +22,7 @@ import numpy.typing as npt
 from bookwheel.errors import Unavailable
 
 if TYPE_CHECKING:
+    import fastembed
     import onnxruntime
     import tokenizers
 
@@ -34,7 +38,6 @@ class Embedder(Protocol):
     """Makes vectors of texts."""
 
     name: str
-    dimension: int
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one vector for each text that can be found."""
@@ -47,7 +50,6 @@ class MiniLM:
     """all-MiniLM-L6-v2 with 8-bit weights, run by onnxruntime."""
 
     name = BUNDLED
-    dimension = 384
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one vector for each text; what is beyond 256 tokens does not count."""
@@ -83,6 +85,62 @@ class MiniLM:
         return word_pieces(vocabulary.read_text("utf-8").split("\n"))
 
 
+ALIASES = {"nomic": "nomic-ai/nomic-embed-text-v1.5"}
+PREFIXES = {"nomic-ai/nomic-embed-text-v1.5": ("search_document: ", "search_query: ")}  # fastembed adds none
+HUB_PATIENCE = 2.0  # seconds
+
+
+class HubModel:
+    """Any model that fastembed knows, from a local folder, its cache or the hub."""
+
+    def __init__(self, name: str, folder: Path | None = None) -> None:
+        self._model_name = ALIASES.get(name, name)
+        self._folder = folder
+        self._prefixes = PREFIXES.get(self._model_name, ("", ""))
+        self.name = re.sub(r"[^\w.-]+", "-", self._model_name)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return one vector for each text."""
+        prefixed = [self._prefixes[0] + text for text in texts]
+        return _unit(np.stack(list(self._model.embed(prefixed, batch_size=len(prefixed)))))
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the vector of a query."""
+        vector: Vectors = _unit(np.stack(list(self._model.embed([self._prefixes[1] + text]))))[0]
+        return vector
+
+    @cached_property
+    def _model(self) -> fastembed.TextEmbedding:
+        try:
+            import fastembed  # noqa: PLC0415 - optional, and heavy
+        except ImportError as error:
+            message = f"the model {self._model_name} needs the extra 'hub': pip install 'bookwheel[hub]'"
+            raise Unavailable(message) from error
+        where = {"specific_model_path": str(self._folder)} if self._folder else {"local_files_only": not _hub_answers()}
+        try:
+            return fastembed.TextEmbedding(self._model_name, **where)
+        except Exception as error:
+            message = f"the model {self._model_name} cannot be loaded ({error}); "
+            message += "use --embedder minilm, or name a folder that has its files with --model-folder"
+            raise Unavailable(message) from error
+
+
+def _hub_answers() -> bool:
+    """Tell at once whether the hub can be reached: its own client would go on trying for most of a minute."""
+    from huggingface_hub.constants import ENDPOINT, HF_HUB_OFFLINE  # noqa: PLC0415 - comes with fastembed
+
+    try:
+        with socket.create_connection((urlsplit(ENDPOINT).hostname or "", 443), HUB_PATIENCE):
+            return not HF_HUB_OFFLINE
+    except OSError:
+        return False
+
+
+def load(name: str, folder: Path | None = None) -> Embedder:
+    """Return the embedder of a name; its files are opened only when it is used."""
+    return MiniLM() if name == BUNDLED else HubModel(name, folder)
+
+
 def bundled(package: str, name: str, digest: str) -> Path:
     """Return a file that an installed package carries, if it is the very one we know."""
     spec = importlib.util.find_spec(package)
@@ -112,4 +170,8 @@ def pool(states: npt.NDArray[Any], mask: npt.NDArray[np.int64]) -> Vectors:
     """Return the mean of each text's token vectors, at unit length."""
     weights = mask[:, :, None].astype(np.float32)
     mean = (states * weights).sum(axis=1) / weights.sum(axis=1)
-    return np.asarray(mean / np.linalg.norm(mean, axis=1, keepdims=True), np.float32)
+    return _unit(mean)
+
+
+def _unit(vectors: npt.NDArray[Any]) -> Vectors:
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)

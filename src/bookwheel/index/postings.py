@@ -45,6 +45,7 @@ class Segment:
     libraries: Integers  # number of the library of each document
     suffixes: tuple[str, ...]  # file extension of each document
     owner: Integers  # for each chunk, the document it belongs to, by its place in `pages`
+    prints: Integers  # for each chunk, the print of what is embedded for it
     lengths: dict[str, Integers]  # field → number of terms in each unit
 
     def __len__(self) -> int:
@@ -274,5 +275,8 @@ def _joined(
         np.concatenate([segment.libraries[alive] for segment, alive, _ in parts]),
         tuple(segment.suffixes[place] for segment, alive, _ in parts for place in alive.tolist()),
         np.concatenate(owner).astype(np.uint32),
+        np.concatenate(
+            [segment.prints[chunks >= 0] for (segment, _, _), (chunks, _) in zip(parts, moves, strict=True)]
+        ),
         lengths,
     )

@@ -6,14 +6,18 @@ import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
 from bookwheel.index.analysis import STOP_WORDS, fold, terms
 from bookwheel.index.excerpt import excerpt
-from bookwheel.index.postings import CHUNK_FIELDS, Integers
+from bookwheel.index.fusion import Fusion, fuse
+from bookwheel.index.postings import CHUNK_FIELDS, FIELDS, Integers
 from bookwheel.index.ranking import Occurrences, Ranking, Word, rank
 from bookwheel.index.segments import Floats, Snapshot, completions, occurrences, snapshot, spans
+from bookwheel.index.semantics import Semantics
 from bookwheel.index.store import Store, read_chunk, read_record, read_span
 from bookwheel.model import Chunk, Hit, Query
 
@@ -24,6 +28,8 @@ NEAR = 0.5  # what a term at edit distance 1 counts
 BEGUN = 0.8  # what a term that the last word begins counts
 MOST_VARIANTS = 24
 MOST_UNKNOWN = 8  # words that are looked for in other spellings: a text full of them is no query
+ALIKE = 0.9  # share of common words from which two passages say the same
+LONG = 24  # words: more is a text, not a question
 CANDIDATES = 200  # pages looked at for a quoted phrase
 
 TITLE = frozenset({"title", "path"})
@@ -36,24 +42,37 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 class Searcher:
     """Searches one store; keeps the index's small arrays between queries."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, semantics: Semantics | None = None) -> None:
         self._store = store
+        self._semantics = semantics
         self._last: Snapshot | None = None
 
     def search(self, query: Query, libraries: frozenset[int] | None = None) -> list[Hit]:
         """Return the documents that answer the query, best first, from these libraries or from all."""
+        text = query.text[:LONGEST_QUERY].replace("\0", " ").strip()
         with self._store.database.reading() as db:
             self._last = now = snapshot(db, self._last)
             wanted = _wanted(now, query, libraries)
-            text = query.text[:LONGEST_QUERY].replace("\0", " ").strip()
             if text == EVERYTHING:
                 return _everything(db, now, wanted, query.limit)
             look = _Look(db, now, wanted)
             words = list(_words(look, text))
             ranking = rank(now, words, look.found, _LOOK_IN[query.fields])
-            order = _order(ranking.pages, wanted, max(query.limit, CANDIDATES))
-            hits = _hits(db, now, ranking, order, look.found)
-            return list(_take(hits, _PHRASE.findall(text), db, query.limit))
+            fusion = self._fuse(now, ranking, wanted, query)
+            scores = fusion.ranking if fusion else ranking
+            allowed = wanted & (ranking.pages > 0) if query.evidence or not fusion else wanted
+            order = _order(scores.pages, allowed, max(query.limit, CANDIDATES))
+            hits = _hits(db, now, scores, order, look.found)
+            if query.explain:
+                hits = _explained(hits, now, words, look.found, fusion)
+            return list(_take(_distinct(hits, db) if query.distinct else hits, _phrases(text), db, query.limit))
+
+    def _fuse(self, now: Snapshot, ranking: Ranking, wanted: Integers, query: Query) -> Fusion | None:
+        """Join in what the query means, where there are vectors to compare it with."""
+        if query.mode == "lexical" or not self._semantics or not wanted.any():
+            return None
+        similar = self._semantics.similar(query.text[:LONGEST_QUERY], now)
+        return None if similar is None else fuse(now, ranking, similar, wanted, query.mode)
 
 
 class _Look:
@@ -170,6 +189,48 @@ def _holds(now: Snapshot, field: str, units: Integers, page: int) -> bool:
         end = int(now.first[page + 1]) if page + 1 < len(now.first) else len(now.owner)
     place = int(np.searchsorted(units, first))
     return place < len(units) and int(units[place]) < end
+
+
+def _explained(
+    hits: Iterator[Hit], now: Snapshot, words: Sequence[Word], found: Occurrences, fusion: Fusion | None
+) -> Iterator[Hit]:
+    """Yield the hits with the parts of their scores: each field alone, both ranks, the weight of the words."""
+    alone = {name: rank(now, words, found, frozenset({name})).pages for name in FIELDS}
+    places = {int(number): place for place, number in enumerate(now.pages)}
+    for hit in hits:
+        page = places[hit.record.number]
+        why: dict[str, object] = {"fields": {name: round(float(scores[page]), 4) for name, scores in alone.items()}}
+        if fusion:
+            why |= {
+                "words": round(float(fusion.words[page]), 4),
+                "words_rank": 1 + int((fusion.words > fusion.words[page]).sum()),
+                "meaning": round(float(np.nan_to_num(fusion.meaning[page])), 4),
+                "meaning_rank": 1 + int((fusion.meaning > fusion.meaning[page]).sum()),
+                "weight_of_words": round(fusion.weight, 2),
+            }
+        yield replace(hit, why=why)
+
+
+def _distinct(hits: Iterator[Hit], db: sqlite3.Connection) -> Iterator[Hit]:
+    """Yield the hits without those that say the same as a better one; that one names them."""
+    kept: list[tuple[frozenset[str], Hit, list[str]]] = []
+    for hit in islice(hits, CANDIDATES // 4):
+        said = frozenset(terms(read_span(db, hit.record.number, hit.chunk.start, hit.chunk.end)))
+        twin = next((names for other, _, names in kept if _alike(said, other)), None)
+        if twin is None:
+            kept.append((said, hit, []))
+        else:
+            twin.append(f"{hit.record.source.library}/{hit.record.source.path}")
+    yield from (replace(hit, also=tuple(names)) for _, hit, names in kept)
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one & other) >= ALIKE * max(1, len(one | other))
+
+
+def _phrases(text: str) -> list[str]:
+    """Return what a query puts in quotes to insist on it; in a long text, quotes only quote."""
+    return _PHRASE.findall(text) if len(text.split()) <= LONG else []
 
 
 def _take(hits: Iterator[Hit], phrases: Sequence[str], db: sqlite3.Connection, limit: int) -> Iterator[Hit]:

@@ -23,6 +23,7 @@ from bookwheel.index.postings import (
     merge,
     unpack,
 )
+from bookwheel.index.prints import fingerprint, passage
 from bookwheel.model import Library
 
 if TYPE_CHECKING:
@@ -38,8 +39,10 @@ FANOUT = 6  # so many segments of about one size become one
 def count(library: Library, entries: Sequence[Entry], vocabulary: Vocabulary) -> tuple[Segment, Postings]:
     """Count the terms of a batch of documents."""
     builder = Builder(vocabulary)
+    prints: list[int] = []
     for entry in entries:
         document = entry.document
+        prints += _prints(entry)
         fields = {
             "title": document.title,
             "path": document.source.path.translate(_PATH_BREAKS),
@@ -50,7 +53,17 @@ def count(library: Library, entries: Sequence[Entry], vocabulary: Vocabulary) ->
     owner, lengths, postings = builder.finish()
     suffixes = tuple(entry.document.source.suffix for entry in entries)
     numbers = np.full(len(entries), library.number, np.int32)
-    return Segment(np.zeros(len(entries), np.int64), numbers, suffixes, owner, lengths), postings
+    nowhere = np.zeros(len(entries), np.int64)  # the rows are known only when they are written
+    return Segment(nowhere, numbers, suffixes, owner, np.array(prints, np.int64), lengths), postings
+
+
+def _prints(entry: Entry) -> list[int]:
+    """Return the print of what is embedded for each chunk."""
+    document = entry.document
+    return [
+        fingerprint(passage(document.title, chunk.headings, document.text[chunk.start : chunk.end]))
+        for chunk in entry.chunks
+    ]
 
 
 def new_vocabulary() -> Vocabulary:
@@ -72,12 +85,13 @@ def write(db: sqlite3.Connection, number: int, segment: Segment, pages: Sequence
         segment.libraries.astype("<i4").tobytes(),
         "\n".join(segment.suffixes),
         segment.owner.astype("<u4").tobytes(),
+        segment.prints.astype("<i8").tobytes(),
         b"".join(segment.lengths[name].astype("<u4").tobytes() for name in FIELDS),
         bytes(len(segment.pages)),
         "".join(key + "\n" for key in postings.keys).encode(),
         postings.starts.tobytes(),
     )
-    db.execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+    db.execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
     packed = postings.packed.tobytes()
     parts = range(0, len(packed), 4 * PART)
     rows = ((_part(number, place), packed[start : start + 4 * PART]) for place, start in enumerate(parts))
@@ -149,8 +163,8 @@ def _postings(db: sqlite3.Connection, number: int) -> Postings:
 
 
 def _load(db: sqlite3.Connection, number: int) -> Segment:
-    pages, libraries, suffixes, owner, lengths = db.execute(
-        "SELECT pages, libraries, suffixes, owner, lengths FROM segments WHERE number = ?", (number,)
+    pages, libraries, suffixes, owner, prints, lengths = db.execute(
+        "SELECT pages, libraries, suffixes, owner, prints, lengths FROM segments WHERE number = ?", (number,)
     ).fetchone()
     whose = np.frombuffer(owner, "<u4")
     page_numbers = np.frombuffer(pages, "<i8")
@@ -161,6 +175,7 @@ def _load(db: sqlite3.Connection, number: int) -> Segment:
         np.frombuffer(libraries, "<i4"),
         tuple(suffixes.split("\n")),
         whose,
+        np.frombuffer(prints, "<i8"),
         dict(zip(FIELDS, parts, strict=True)),
     )
 
@@ -180,6 +195,7 @@ class Snapshot:
     suffixes: Integers  # codes; `kinds` says which
     kinds: tuple[str, ...]
     owner: Integers
+    prints: Integers  # of what is embedded for each chunk
     first: Integers  # the first chunk of each page
     norms: dict[str, Floats]  # field → how much longer than the average each unit is
     sizes: dict[str, Floats]  # the same for whole pages, by the fields of their chunks
@@ -222,6 +238,7 @@ def _join(generation: int, parts: dict[int, Segment], lexicons: dict[int, Lexico
         suffixes,
         tuple(codes),
         owner,
+        _chain([one.prints for one in segments], np.int64),
         np.searchsorted(owner, np.arange(int(page_bases[-1]))),
         {name: _norm(lengths[name]) for name in FIELDS},
         {name: _norm(_sums(lengths[name], owner, int(page_bases[-1]))) for name in CHUNK_FIELDS},

@@ -12,13 +12,44 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bookwheel.index.database import Database
+from bookwheel.index.database import Database, Layout
 from bookwheel.model import Chunk, Document, Library, Record, Source, Stamp
 
 if TYPE_CHECKING:
     from bookwheel.index.postings import Vocabulary
 
 FILE = "catalog.db"
+LAYOUT = Layout(
+    1,
+    """
+CREATE TABLE libraries (
+    number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, scope TEXT NOT NULL UNIQUE, root TEXT NOT NULL
+);
+CREATE TABLE documents (
+    number INTEGER PRIMARY KEY, doc_id TEXT NOT NULL UNIQUE, library INTEGER NOT NULL, path TEXT NOT NULL,
+    location TEXT NOT NULL, size INTEGER NOT NULL, modified INTEGER NOT NULL, digest TEXT NOT NULL,
+    kind TEXT NOT NULL, suffix TEXT NOT NULL, title TEXT NOT NULL, heading TEXT NOT NULL, paragraph TEXT NOT NULL,
+    metadata TEXT NOT NULL, problem TEXT NOT NULL, chunk_count INTEGER NOT NULL, created TEXT NOT NULL,
+    segment INTEGER NOT NULL, place INTEGER NOT NULL,
+    UNIQUE (library, path)
+);
+CREATE INDEX documents_by_segment ON documents (segment);
+CREATE TABLE texts (number INTEGER PRIMARY KEY, outline TEXT NOT NULL, spans BLOB NOT NULL, text TEXT NOT NULL);
+CREATE TABLE skipped (
+    library INTEGER NOT NULL, path TEXT NOT NULL, size INTEGER NOT NULL, modified INTEGER NOT NULL,
+    reason TEXT NOT NULL, PRIMARY KEY (library, path)
+) WITHOUT ROWID;
+CREATE TABLE segments (
+    number INTEGER PRIMARY KEY, pages BLOB NOT NULL, libraries BLOB NOT NULL, suffixes TEXT NOT NULL,
+    owner BLOB NOT NULL, prints BLOB NOT NULL, lengths BLOB NOT NULL, dead BLOB NOT NULL,
+    keys BLOB NOT NULL, starts BLOB NOT NULL
+);
+CREATE TABLE postings (place INTEGER PRIMARY KEY, packed BLOB NOT NULL);
+CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+INSERT INTO state VALUES ('generation', 1);
+""",
+    ("libraries", "documents", "texts", "segments", "postings"),
+)
 _SPAN = struct.Struct("<6i")  # start, end, first and last line, page, section
 _COLUMNS = (
     "d.number, d.doc_id, l.name, d.location, d.path, d.size, d.modified, d.digest, d.kind, d.title, d.heading, "
@@ -42,7 +73,7 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.database = Database(folder / FILE)
+        self.database = Database(folder / FILE, LAYOUT)
 
     # libraries
 

@@ -45,6 +45,7 @@ async def _leave_on_signal(scope: anyio.CancelScope) -> None:
 
 async def _keep_fresh(server: FaceServer, catalog: Catalog, watch: Watch | None) -> None:
     """Index once the client has been greeted, and again whenever something may have changed."""
+    due = Signal()
 
     async def refresh() -> None:
         try:
@@ -55,12 +56,44 @@ async def _keep_fresh(server: FaceServer, catalog: Catalog, watch: Watch | None)
         if changes:
             log.info("indexed %d documents, dropped %d", changes.indexed, changes.dropped)
             await server.announce()
+        due.set()
 
     try:
         await server.greeted.wait()
-        await refresh()
-        gc.freeze()  # what the start has made stays: the collector need not look at it again and again
-        if watch:
-            await watch(refresh)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_embed, catalog, due)
+            await refresh()
+            gc.freeze()  # what the start has made stays: the collector need not look at it again and again
+            if watch:
+                await watch(refresh)
     finally:
         catalog.stop()
+
+
+async def _embed(catalog: Catalog, due: Signal) -> None:
+    """Make vectors after every sync, behind everything else."""
+    while True:
+        await due.wait()
+        try:
+            made = await anyio.to_thread.run_sync(catalog.embed, abandon_on_cancel=True)
+        except BookwheelError as error:
+            log.warning("vectors could not be made: %s", error.message)
+            continue
+        if made:
+            log.info("made %d vectors; semantic ranking is ready", made)
+
+
+class Signal:
+    """Tells a waiting task that something is due; being told twice is being told once."""
+
+    def __init__(self) -> None:
+        self._event = anyio.Event()
+
+    def set(self) -> None:
+        """Tell it."""
+        self._event.set()
+
+    async def wait(self) -> None:
+        """Wait until told, and be ready to be told again."""
+        await self._event.wait()
+        self._event = anyio.Event()

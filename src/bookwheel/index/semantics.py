@@ -1,0 +1,136 @@
+"""Search by meaning: makes the vectors of all passages in the background, and compares a query with them."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import sqlite3
+import threading
+from collections.abc import Callable
+from functools import cached_property
+from typing import IO
+
+import numpy as np
+
+from bookwheel.errors import Unavailable
+from bookwheel.index.embedding import Embedder
+from bookwheel.index.postings import Integers
+from bookwheel.index.prints import passage
+from bookwheel.index.segments import Floats, Snapshot, snapshot
+from bookwheel.index.store import Store, read_chunk, read_record, read_span
+from bookwheel.index.vectors import VectorStore
+
+BATCH = 4  # texts at a time: padding makes larger ones slower, and memory grows
+SAVE = 64  # texts between two writes
+LOW = 10  # niceness of the thread that embeds
+
+log = logging.getLogger(__name__)
+Report = Callable[[int, int], None]
+
+
+class Semantics:
+    """The vectors of everything in a store, by one model."""
+
+    def __init__(self, store: Store, embedder: Embedder) -> None:
+        self._store = store
+        self.embedder = embedder
+        self.problem = ""  # why there is none, if the model cannot be had
+        self._last: Snapshot | None = None
+        self._places: tuple[tuple[int, int], Integers] = ((-1, -1), np.empty(0, np.int64))
+
+    @cached_property
+    def vectors(self) -> VectorStore:
+        """The vectors made so far."""
+        return VectorStore(self._store.folder / f"vectors-{self.embedder.name}.db")
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if "vectors" in self.__dict__:
+            self.vectors.close()
+
+    def share(self) -> float:
+        """Return the part of all passages that has a vector, from 0 to 1."""
+        with self._store.database.reading() as db:
+            self._last = now = snapshot(db, self._last)
+        alive = now.alive[now.owner]
+        return float((self._where(now)[alive] >= 0).mean()) if alive.any() else 1.0
+
+    def similar(self, text: str, now: Snapshot) -> Floats | None:
+        """Return how close every chunk is to a query; None if nothing can be compared."""
+        if self.problem or not len(self.vectors):
+            return None
+        try:
+            return self.vectors.similarities(self.embedder.embed_query(text), self._where(now))
+        except Unavailable as error:
+            self._give_up(error)
+            return None
+
+    def _where(self, now: Snapshot) -> Integers:
+        key = (now.generation, len(self.vectors))
+        if self._places[0] != key:
+            self._places = (key, self.vectors.places(now.prints))
+        return self._places[1]
+
+    def _give_up(self, error: Unavailable) -> None:
+        self.problem = error.message
+        log.warning("search goes on by words alone: %s", error.message)
+
+    # making vectors
+
+    def fill(self, halt: threading.Event, report: Report | None = None) -> int:
+        """Embed what has no vector yet, short texts first, until done or halted; return how many were made.
+
+        One process at a time does this for a store; another finds the lock taken and returns at once.
+        """
+        with open(self._store.folder / f"embed-{self.embedder.name}.lock", "w") as lock:
+            if not _locked(lock):
+                return 0
+            _step_back()
+            try:
+                return self._fill(halt, report)
+            except Unavailable as error:
+                self._give_up(error)
+                return 0
+
+    def _fill(self, halt: threading.Event, report: Report | None) -> int:
+        with self._store.database.reading() as db:
+            self._last = now = snapshot(db, self._last)
+            waiting = self._waiting(db, now)
+        done = 0
+        while done < len(waiting) and not halt.is_set():
+            some = waiting[done : done + SAVE]
+            vectors = [
+                self.embedder.embed([text for _, text in some[i : i + BATCH]]) for i in range(0, len(some), BATCH)
+            ]
+            self.vectors.add([one for one, _ in some], np.concatenate(vectors))
+            done += len(some)
+            if report:
+                report(done, len(waiting))
+        return done
+
+    def _waiting(self, db: sqlite3.Connection, now: Snapshot) -> list[tuple[int, str]]:
+        """Return print and text of every passage without a vector, the short ones first."""
+        missing = np.flatnonzero((self._where(now) < 0) & now.alive[now.owner])
+        texts = {int(now.prints[chunk]): self._text(db, now, int(chunk)) for chunk in missing}
+        return sorted(texts.items(), key=lambda one: len(one[1]))
+
+    def _text(self, db: sqlite3.Connection, now: Snapshot, chunk: int) -> str:
+        page = int(now.owner[chunk])
+        number = int(now.pages[page])
+        one = read_chunk(db, number, chunk - int(now.first[page]))
+        return passage(read_record(db, number).title, one.headings, read_span(db, number, one.start, one.end))
+
+
+def _locked(lock: IO[str]) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _step_back() -> None:
+    """Let every other thread go first, where the system can tell threads apart."""
+    if hasattr(os, "setpriority") and threading.current_thread() is not threading.main_thread():
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOW)
