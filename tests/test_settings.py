@@ -46,6 +46,8 @@ def test_without_any_layer_the_defaults_hold(tmp_path: Path) -> None:
         face=(),
         transport="stdio",
         store=tmp_path / "data" / "bookwheel",
+        embedder="minilm",
+        model_folder=None,
         read_only=False,
         poll=False,
         watch=True,

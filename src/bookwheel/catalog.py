@@ -18,7 +18,7 @@ from bookwheel.containment import contain, stamp
 from bookwheel.errors import BookwheelError, Forbidden, NotFound, TooLarge
 from bookwheel.folders import Folder, admits
 from bookwheel.index.store import Store
-from bookwheel.model import Document, Library, Progress, Query, Record, Results, Source, Stamp
+from bookwheel.model import Document, Hit, Library, Progress, Query, Record, Results, Source, Stamp
 from bookwheel.sync import Changes, Report, Sync
 
 if TYPE_CHECKING:
@@ -191,6 +191,23 @@ class Catalog:
             if name not in known:
                 raise NotFound(f"there is no library {name}; there are: {', '.join(sorted(known))}", library=name)
         return frozenset(known[name] for name in names)
+
+    def passage(self, hit: Hit) -> str:
+        """Return the whole passage of a hit."""
+        return self.store.text(hit.record.number, hit.chunk.start, hit.chunk.end)
+
+    @property
+    def model(self) -> str:
+        """The model that compares by meaning, and what is wrong with it if anything."""
+        if not self.semantics:
+            return NONE
+        problem = self.semantics.problem
+        return f"{self._embedder} ({problem})" if problem else self._embedder
+
+    def prune(self) -> None:
+        """Forget the vectors of passages that are gone."""
+        if self.semantics:
+            self.semantics.prune()
 
     def wait(self, patience: float = PATIENCE) -> bool:
         """Wait for the first sync to end; tell whether it has."""

@@ -35,6 +35,8 @@ Files = Mapping[str, str | bytes]
 Json = dict[str, Any]
 Value = TypeVar("Value")
 
+WORDS_ALONE = {"BOOKWHEEL_EMBEDDER": "none"}  # vectors may re-order answers; the contracts do not speak of them
+
 
 def requirement(*ids: str) -> pytest.MarkDecorator:
     """Mark a test as proof of the requirements of these ids."""
@@ -214,7 +216,7 @@ def serving(
     """Start the program and give a client connected to it over standard input and output; it logs to *log*."""
     notices: queue.Queue[object] = queue.Queue()
     words = [*prefix, *command("serve", *arguments)]
-    parameters = StdioServerParameters(command=words[0], args=words[1:], cwd=cwd)
+    parameters = StdioServerParameters(command=words[0], args=words[1:], cwd=cwd, env=WORDS_ALONE)
 
     async def note(message: object) -> None:
         if isinstance(message, types.ResourceListChangedNotification):
@@ -271,7 +273,7 @@ class Wire:
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 cwd=cwd,
-                env={**os.environ, "PYTHONUNBUFFERED": "1"},
+                env={**os.environ, **WORDS_ALONE, "PYTHONUNBUFFERED": "1"},
             )
         self._thread = threading.Thread(target=self._receive)
         self._thread.start()

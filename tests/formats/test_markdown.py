@@ -17,7 +17,7 @@ from bookwheel.formats.outline import slug
 from bookwheel.model import Section, Source
 
 NOTE = Source("notes", "/notes/note.md", "note.md")
-HANGS = 300  # seconds: all hostile texts take a few, a quadratic step takes hours
+HANGS = 300  # seconds: only stops a hang, all hostile texts together take a few
 
 
 def ids(text: str) -> list[str]:

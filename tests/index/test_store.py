@@ -17,8 +17,7 @@ from shelf import merge_all, opened, paths, replace, search, shelve
 from bookwheel.catalog import Catalog
 from bookwheel.errors import BookwheelError, Unavailable
 from bookwheel.folders import Folder
-from bookwheel.index.database import VERSION
-from bookwheel.index.store import FILE, Store
+from bookwheel.index.store import FILE, LAYOUT, Store
 from bookwheel.model import Library, Query, Stamp
 from bookwheel.sync import Changes
 
@@ -281,7 +280,7 @@ def test_a_file_that_is_no_database_is_set_aside(tmp_path: Path, caplog: pytest.
     assert kept.name in caplog.text
 
 
-@pytest.mark.parametrize("version", [VERSION + 1, 99, -1])
+@pytest.mark.parametrize("version", [LAYOUT.version + 1, 99, -1])
 def test_a_file_of_another_layout_is_set_aside(tmp_path: Path, version: int) -> None:
     foreign = sqlite3.connect(file_in(tmp_path))
     foreign.execute("CREATE TABLE books (title)")

@@ -133,7 +133,7 @@ def command(*words: str) -> list[str]:
 
 def environment(place: Path, extra: Mapping[str, str] | None = None) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("BOOKWHEEL_", "LANCEDB_"))}
-    return {**kept, "XDG_DATA_HOME": str(place / "data"), **(extra or {})}
+    return {**kept, "BOOKWHEEL_EMBEDDER": "none", "XDG_DATA_HOME": str(place / "data"), **(extra or {})}
 
 
 def furnish(place: Path) -> Path:

@@ -3,57 +3,75 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Set
 
 from bookwheel.index.analysis import analyse
 
 WIDTH = 160  # characters
 LONG = 40  # characters: more without a space is no word
-_RUN = re.compile(r"\S+")
+_BREAK = re.compile(r"\s")
 
 
 def excerpt(text: str, terms: Set[str], width: int = WIDTH) -> str:
     """Return one line of *text* with as many different *terms* as fit, cut at words with `…`."""
-    runs = [(start, end, frozenset(analyse(text[start:end])) & terms) for start, end in _runs(text)]
-    if not runs:
-        return ""
-    start = _best_start(runs, width)
-    first = max(0, _lead(runs, start, width))
-    last = first
-    while last + 1 < len(runs) and runs[last + 1][1] - runs[first][0] <= width:
-        last += 1
-    line = " ".join(text[runs[first][0] : runs[last][1]].split())
-    return ("…" if first else "") + line + ("…" if last + 1 < len(runs) else "")
+    places = _places(text, terms)
+    focus = _focus(places, width * 3 // 4)
+    start = _word_start(text, max(0, focus - width // 4), focus) if focus > width // 4 else 0
+    end = _word_end(text, start, min(len(text), start + width))
+    line = " ".join(text[start:end].split())
+    return ("…" if text[:start].strip() else "") + line + ("…" if text[end:].strip() else "")
 
 
-def _runs(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where the words are; a long stretch without spaces, as in Chinese, comes in pieces."""
-    for match in _RUN.finditer(text):
-        start, end = match.span()
-        if end - start <= LONG:
-            yield start, end
-        else:
-            yield from ((place, min(place + LONG // 2, end)) for place in range(start, end, LONG // 2))
+def _places(text: str, terms: Set[str]) -> list[tuple[int, str]]:
+    """Return where which of the terms are: what looks like one is analysed, the rest is not worth it."""
+    stems = {re.escape(term[: max(2, len(term) - 2)]) for term in terms}
+    if not stems:
+        return []
+    likely = re.compile("|".join(sorted(stems)), re.IGNORECASE) if text.isascii() else re.compile(r"\S+")
+    found: list[tuple[int, str]] = []
+    end = -1
+    for match in likely.finditer(text):
+        if match.start() < end:
+            continue  # in a word that was looked at
+        start, end = _word(text, match.start())
+        found += [(place, term) for place, term in _spots(text, start, end) if term in terms]
+    return found
 
 
-def _best_start(runs: list[tuple[int, int, frozenset[str]]], width: int) -> int:
-    """Return the run that opens the window with the most different terms; the first of equals."""
-    places = [i for i, run in enumerate(runs) if run[2]]
+def _word(text: str, place: int) -> tuple[int, int]:
+    """Return where the run of characters around a place begins and ends."""
+    start = max(text.rfind(" ", 0, place), text.rfind("\n", 0, place), text.rfind("\t", 0, place)) + 1
+    after = _BREAK.search(text, place)
+    return start, after.start() if after else len(text)
+
+
+def _spots(text: str, start: int, end: int) -> list[tuple[int, str]]:
+    """Return the terms of a run and where they are; in a long one without spaces, as in Chinese, each in its place."""
+    run = text[start:end]
+    if len(run) <= LONG:
+        return [(start, term) for term in analyse(run)]
+    return [(start + max(0, run.lower().find(term)), term) for term in dict.fromkeys(analyse(run))]
+
+
+def _focus(places: list[tuple[int, str]], reach: int) -> int:
+    """Return the place from which most different terms are within reach; the first of equals."""
     best, most = 0, 0
-    for i in places:
-        inside: set[str] = set()
-        for j in range(i, len(runs)):
-            if runs[j][1] - runs[i][0] > width * 3 // 4:
-                break
-            inside |= runs[j][2]
-        if len(inside) > most:
-            best, most = i, len(inside)
+    for i, (place, _) in enumerate(places):
+        near = {term for other, term in places[i : i + 40] if place <= other < place + reach}
+        if len(near) > most:
+            best, most = place, len(near)
     return best
 
 
-def _lead(runs: list[tuple[int, int, frozenset[str]]], start: int, width: int) -> int:
-    """Return a run a few words before *start*, for context."""
-    first = start
-    while first > 0 and runs[start][0] - runs[first - 1][0] <= width // 4:
-        first -= 1
-    return first
+def _word_start(text: str, start: int, focus: int) -> int:
+    """Return the beginning of the first whole word from *start* on, or *start* where there is none before *focus*."""
+    found = _BREAK.search(text, start, focus)
+    return found.end() if found and start else start
+
+
+def _word_end(text: str, start: int, end: int) -> int:
+    """Return the end of the last whole word before *end*, or *end* in a long stretch without spaces."""
+    if end >= len(text) or text[end].isspace():
+        return end
+    cut = max(text.rfind(" ", start, end), text.rfind("\n", start, end))
+    return cut if cut > start + (end - start) // 2 else end

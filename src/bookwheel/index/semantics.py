@@ -76,6 +76,12 @@ class Semantics:
         self.problem = error.message
         log.warning("search goes on by words alone: %s", error.message)
 
+    def prune(self) -> None:
+        """Forget the vectors of passages that are gone."""
+        with self._store.database.reading() as db:
+            self._last = now = snapshot(db, self._last)
+        self.vectors.prune(now.prints[now.alive[now.owner]])
+
     # making vectors
 
     def fill(self, halt: threading.Event, report: Report | None = None) -> int:

@@ -143,6 +143,11 @@ class Store:
             rows = db.execute(question, (library.number, after, *suffixes, limit)).fetchall()
         return [_record(row) for row in rows]
 
+    def text(self, number: int, start: int, end: int) -> str:
+        """Return a part of a document's text."""
+        with self.database.reading() as db:
+            return read_span(db, number, start, end)
+
     # documents in
 
     def replace(self, library: Library, batches: Iterable[Sequence[Entry]]) -> Iterator[int]:

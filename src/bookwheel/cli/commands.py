@@ -1,0 +1,224 @@
+"""The commands, each a call of the core and a way to print what it says. They return the exit code."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bookwheel import VERSION, budget
+from bookwheel.cli import core, printing
+from bookwheel.errors import NotFound
+from bookwheel.model import Query
+
+if TYPE_CHECKING:
+    from bookwheel.catalog import Catalog
+    from bookwheel.model import Document, Hit
+
+
+def serve(options: argparse.Namespace) -> int:
+    """Serve folders until the client leaves."""
+    from bookwheel.server import run  # noqa: PLC0415 - brings the protocol's library
+
+    settings = core.settings_of(options)
+    folders = core.folders_of(settings, settings.paths)
+    catalog = core.catalog_of(settings, folders)
+    try:
+        run.serve(core.face_of(settings, catalog, folders), catalog, core.watch_of(settings, folders))
+    finally:
+        catalog.close()
+    return 0
+
+
+def ingest(options: argparse.Namespace) -> int:
+    """Index folders and say what was done."""
+    settings = core.settings_of(options)
+    catalog = core.catalog_of(settings, core.folders_of(settings, [Path(path) for path in options.paths]))
+    done = {**asdict(core.sync(catalog)), "embedded": core.embed(catalog)}
+    if options.json:
+        printing.data(done)
+        return 0
+    printing.line(", ".join(f"{number} {name}" for name, number in done.items()))
+    for path, reason in catalog.progress().skipped:
+        printing.warn(f"left out: {path}: {reason}")
+    return 0
+
+
+def search(options: argparse.Namespace) -> int:
+    """Search and print the hits."""
+    catalog = core.synced(options)
+    results = catalog.search(
+        Query(
+            options.query,
+            libraries=tuple(options.library),
+            limit=options.limit,
+            mode=options.mode,
+            distinct=True,
+            explain=options.explain,
+        )
+    )
+    if options.max_tokens:
+        return _passages(catalog, results.hits, options)
+    if options.json:
+        printing.data([printing.hit_data(hit) for hit in results.hits])
+        return 0
+    for hit in results.hits:
+        printing.line(printing.worded(hit))
+    if not results.hits:
+        printing.line(f"Nothing found for {options.query!r} in {results.progress.indexed} documents.")
+    if options.mode != "lexical" and results.progress.embedded < 1:
+        printing.warn(
+            f"semantic ranking ready for {int(100 * results.progress.embedded)} %; `bookwheel reindex` finishes it"
+        )
+    return 0
+
+
+def _passages(catalog: Catalog, hits: tuple[Hit, ...], options: argparse.Namespace) -> int:
+    """Print the passages of the hits in full, as far as the budget goes, and name the rest with their sizes."""
+    left = options.max_tokens
+    shown: list[dict[str, object]] = []
+    for hit in hits:
+        text = catalog.passage(hit)
+        part = budget.cut(text, left) if left > 0 else ""
+        left -= budget.count(part)
+        shown.append({**printing.hit_data(hit), "text": part, "tokens": budget.count(text)})
+    if options.json:
+        printing.data(shown)
+        return 0
+    for one in shown:
+        lines = one["lines"]
+        printing.line(f"{one['uri']} {lines} ({one['tokens']} tokens)" + (f"\n{one['text']}\n" if one["text"] else ""))
+    return 0
+
+
+def list_documents(options: argparse.Namespace) -> int:
+    """List the documents of the index."""
+    records = list(core.synced(options).records())
+    if options.json:
+        printing.data([printing.record_data(record) for record in records])
+        return 0
+    for record in records:
+        printing.line(f"{record.source.library}/{record.source.path}  {record.title}")
+    return 0
+
+
+def libraries(options: argparse.Namespace) -> int:
+    """List the libraries of the index."""
+    found = core.catalog_of(core.settings_of(options), []).store.libraries()
+    if options.json:
+        printing.data([printing.library_data(one) for one in found])
+        return 0
+    for one in found:
+        printing.line(f"{one.name}  {one.document_count} documents, {one.chunk_count} chunks  {one.root}")
+    return 0
+
+
+def toc(options: argparse.Namespace) -> int:
+    """Print a file's table of contents."""
+    document = core.document_of(options)
+    if options.json:
+        printing.data([printing.section_data(one) for one in document.sections])
+        return 0
+    for one in document.sections:
+        printing.line(f"{'  ' * (one.level - 1)}{one.title}  [{one.id}]  {len(one)} characters, line {one.line}")
+    return 0
+
+
+def read(options: argparse.Namespace) -> int:
+    """Print a document or one section of it."""
+    document = core.document_of(options)
+    whole = _section(document, options)
+    text = budget.cut(whole, options.max_tokens) if options.max_tokens else whole
+    left_out = budget.count(whole) - budget.count(text)
+    if options.json:
+        shown = {
+            "file": document.source.location,
+            "section": options.section,
+            "text": text,
+            "tokens_left_out": left_out,
+        }
+        printing.data(shown)
+        return 0
+    printing.line(text.removesuffix("\n"))
+    if left_out:
+        printing.warn(f"about {left_out} tokens more; `bookwheel toc` lists the sections")
+    return 0
+
+
+def _section(document: Document, options: argparse.Namespace) -> str:
+    if not options.section:
+        return document.text
+    section = next((one for one in document.sections if one.id == options.section), None)
+    if section is None:
+        raise NotFound(f"{options.file} has no section {options.section}; see: bookwheel toc {options.file}")
+    return document.text[section.start : section.end]
+
+
+def info(options: argparse.Namespace) -> int:
+    """Print versions, the store, what it holds and what could not be read."""
+    catalog = core.catalog_of(core.settings_of(options), [])
+    facts = _facts(catalog)
+    if options.json:
+        printing.data(facts)
+        return 0
+    for name in ("version", "python", "store", "store_bytes", "documents", "chunks", "model", "embedded"):
+        printing.line(f"{name}: {facts[name]}")
+    for one in facts["libraries"]:
+        printing.line(f"library {one['library']}: {one['documents']} documents in {one['root']}")
+    for one in facts["problems"]:
+        printing.line(f"left out: {one['library']}/{one['path']}: {one['reason']}")
+    return 0
+
+
+def _facts(catalog: Catalog) -> dict[str, Any]:
+    store = catalog.store
+    known = store.libraries()
+    return {
+        "version": VERSION,
+        "python": platform.python_version(),
+        "store": str(store.folder),
+        "store_bytes": sum(file.stat().st_size for file in store.folder.rglob("*") if file.is_file()),
+        "documents": sum(one.document_count for one in known),
+        "chunks": sum(one.chunk_count for one in known),
+        "model": catalog.model,
+        "embedded": f"{100 * catalog.progress().embedded:.0f} %",
+        "libraries": [printing.library_data(one) for one in known],
+        "problems": [
+            {"library": one.name, "path": path, "reason": reason}
+            for one in known
+            for path, (_, reason) in store.faults(one).items()
+        ],
+    }
+
+
+def reindex(options: argparse.Namespace) -> int:
+    """Make every vector of the chosen model that is missing, and forget those of texts that are gone."""
+    catalog = core.synced(options)
+    made = core.embed(catalog)
+    catalog.prune()
+    done = {"model": catalog.model, "embedded": made}
+    if options.json:
+        printing.data(done)
+    else:
+        printing.line(f"{made} passages embedded with {catalog.model}")
+    return 0
+
+
+def bench(options: argparse.Namespace) -> int:
+    """Ask every question in every mode and print how often the expected document came first, or near the top."""
+    from bookwheel.cli.bench import measure, read_questions  # noqa: PLC0415
+
+    questions = read_questions(Path(options.queries))
+    catalog = core.synced(options)
+    core.embed(catalog)
+    figures = measure(catalog, questions)
+    if options.json:
+        printing.data(figures)
+        return 0
+    names = list(next(iter(figures.values())))
+    printing.table(
+        [["mode", *names], *([mode, *(f"{row[one]:.3f}" for one in names)] for mode, row in figures.items())]
+    )
+    return 0

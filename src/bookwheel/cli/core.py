@@ -1,0 +1,134 @@
+"""From a user's options to the core: settings, folders, catalog, face, watch."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import unquote
+
+from bookwheel.cli.printing import progress_bar
+from bookwheel.errors import NotFound
+from bookwheel.settings import Settings, load
+
+if TYPE_CHECKING:
+    from bookwheel.catalog import Catalog
+    from bookwheel.faces.base import Face
+    from bookwheel.folders import Folder
+    from bookwheel.model import Document
+    from bookwheel.server.run import Refresh, Watch
+    from bookwheel.sync import Changes
+
+Value = TypeVar("Value")
+
+
+def settings_of(options: argparse.Namespace) -> Settings:
+    """Return what the user chose, and log as they chose."""
+    from bookwheel.faces.sections import CONFIG_KEYS  # noqa: PLC0415
+
+    config = Path(options.config) if options.config else None
+    settings = load(vars(options), os.environ, CONFIG_KEYS, config)
+    level = settings.log_level.upper()
+    logging.basicConfig(stream=sys.stderr, level=level, format="%(levelname)s %(message)s", force=True)
+    logging.getLogger("mcp").setLevel(max(logging.WARNING, logging.getLogger().level))
+    return settings
+
+
+def folders_of(settings: Settings, paths: Sequence[Path]) -> list[Folder]:
+    """Return the folders that serve these paths."""
+    from bookwheel import formats  # noqa: PLC0415
+    from bookwheel.folders import Folder, folder_for  # noqa: PLC0415
+
+    readable = frozenset(formats.READERS)
+    wanted = Folder(Path("/"), "", settings.include, settings.exclude, readable, settings.max_file_size)
+    return [folder_for(path, path.resolve().name or "root", wanted) for path in paths]
+
+
+def known_folders(settings: Settings) -> list[Folder]:
+    """Return every folder that the store knows and that is still there."""
+    from bookwheel.folders import Folder  # noqa: PLC0415
+
+    known = [Folder.from_scope(one.scope, one.name) for one in catalog_of(settings, []).store.libraries()]
+    return [folder for folder in known if folder.root.is_dir()]
+
+
+def catalog_of(settings: Settings, folders: Sequence[Folder]) -> Catalog:
+    """Return a catalog of these folders."""
+    from bookwheel.catalog import Catalog  # noqa: PLC0415
+
+    return Catalog(settings.store, folders, settings.embedder, settings.model_folder)
+
+
+def synced(options: argparse.Namespace) -> Catalog:
+    """Return a catalog of the named paths, or of every folder the store knows, brought up to date."""
+    settings = settings_of(options)
+    paths = [Path(path) for path in options.paths]
+    catalog = catalog_of(settings, folders_of(settings, paths) if paths else known_folders(settings))
+    sync(catalog)
+    return catalog
+
+
+def sync(catalog: Catalog) -> Changes:
+    """Bring the index up to date, showing how far it is."""
+    return interruptible(catalog, lambda: catalog.sync(progress_bar("files")))
+
+
+def embed(catalog: Catalog) -> int:
+    """Make the vectors that are missing, showing how far it is."""
+    return interruptible(catalog, lambda: catalog.embed(progress_bar("passages embedded")))
+
+
+def interruptible(catalog: Catalog, work: Callable[[], Value]) -> Value:
+    """Do long work; the first Ctrl-C ends it soon, and what is done by then is kept."""
+    before = signal.signal(signal.SIGINT, lambda *_: catalog.stop())
+    try:
+        done = work()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if catalog.stopped:
+        raise KeyboardInterrupt
+    return done
+
+
+def face_of(settings: Settings, catalog: Catalog, folders: Sequence[Folder]) -> Face:
+    """Return the face the user asked for, or all of them as one."""
+    from bookwheel.faces.composed import Composed  # noqa: PLC0415
+    from bookwheel.faces.docs import Docs  # noqa: PLC0415
+    from bookwheel.faces.sections import DEFAULTS, Sections  # noqa: PLC0415
+    from bookwheel.ignore import Patterns  # noqa: PLC0415
+
+    patterns = Patterns(settings.include or DEFAULTS.include, settings.exclude or DEFAULTS.exclude)
+    where = str(folders[0].root) if len(folders) == 1 else ""
+    made: dict[str, Face] = {"docs": Docs(catalog), "sections": Sections(catalog, patterns, where)}
+    faces = [face for name, face in made.items() if name in (settings.face or made)]
+    return faces[0] if len(faces) == 1 else Composed(faces)
+
+
+def watch_of(settings: Settings, folders: Sequence[Folder]) -> Watch | None:
+    """Return what follows changes of these folders, if the user wants that."""
+    if not settings.watch:
+        return None
+    from bookwheel.watch import watch  # noqa: PLC0415
+
+    async def follow(refresh: Refresh) -> None:
+        await watch(folders, lambda _: refresh(), poll=settings.poll, interval=settings.refresh_interval)
+
+    return follow
+
+
+def document_of(options: argparse.Namespace) -> Document:
+    """Return the document a command names: a file on disk, or a URI."""
+    settings = settings_of(options)
+    if "://" not in options.file:
+        path = Path(options.file)
+        return catalog_of(settings, folders_of(settings, [path])).read(path.resolve().name)
+    head, _, tail = options.file.removeprefix("docs://").partition("/")
+    for folder in known_folders(settings):
+        if folder.library == unquote(head):
+            return catalog_of(settings, [folder]).read(tail, encoded=True)
+    raise NotFound(f"there is no document {options.file}; `bookwheel list` names those there are")
