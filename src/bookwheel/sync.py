@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import gc
 import hashlib
 import logging
@@ -11,13 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 from bookwheel import formats
 from bookwheel.errors import BookwheelError
 from bookwheel.folders import Folder, Found, Skipped, scan
 from bookwheel.index.chunking import split
 from bookwheel.index.store import Entry, Store
+from bookwheel.locks import turn
 from bookwheel.model import Library, Stamp
 
 BATCH = 4_000_000  # characters that are indexed in one go: bounds memory, and what an interruption costs
@@ -62,7 +61,8 @@ class Sync:
 
     def run(self, report: Report | None = None) -> Changes:
         """Do it; a halt ends it at the next file, and what is done by then is kept."""
-        with _alone(self._store.folder, self._library, self._halt) as held, _without_pauses():
+        lock = self._store.folder / f"sync-{self._library.number}.lock"  # others would do the same work
+        with turn(lock, self._halt) as held, _without_pauses():
             return self._run(report) if held else Changes()
 
     def _run(self, report: Report | None) -> Changes:
@@ -137,26 +137,6 @@ def _look(folder: Folder) -> tuple[dict[str, Found], dict[str, str]]:
         else:
             found[one.source.path] = one
     return found, bad
-
-
-@contextmanager
-def _alone(store: Path, library: Library, halt: threading.Event) -> Iterator[bool]:
-    """Keep other processes from syncing the same library meanwhile: they would do the same work.
-
-    Waits for its turn; gives whether it came before the halt.
-    """
-    with open(store / f"sync-{library.number}.lock", "w") as lock:
-        while not (held := _locked(lock)) and not halt.wait(0.1):
-            pass
-        yield held
-
-
-def _locked(lock: IO[str]) -> bool:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 @contextmanager

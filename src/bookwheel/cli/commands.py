@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bookwheel import VERSION, budget
-from bookwheel.cli import core, printing
+from bookwheel.cli.core import catalog_of, document_of, embed, face_of, folders_of, settings_of, sync, synced, watch_of
+from bookwheel.cli.printing import data, hit_data, library_data, line, record_data, section_data, table, warn, worded
 from bookwheel.errors import NotFound
 from bookwheel.model import Query
 
@@ -22,11 +23,11 @@ def serve(options: argparse.Namespace) -> int:
     """Serve folders until the client leaves."""
     from bookwheel.server import run  # noqa: PLC0415 - brings the protocol's library
 
-    settings = core.settings_of(options)
-    folders = core.folders_of(settings, settings.paths)
-    catalog = core.catalog_of(settings, folders)
+    settings = settings_of(options)
+    folders = folders_of(settings, settings.paths)
+    catalog = catalog_of(settings, folders)
     try:
-        run.serve(core.face_of(settings, catalog, folders), catalog, core.watch_of(settings, folders))
+        run.serve(face_of(settings, catalog, folders), catalog, watch_of(settings, folders))
     finally:
         catalog.close()
     return 0
@@ -34,21 +35,21 @@ def serve(options: argparse.Namespace) -> int:
 
 def ingest(options: argparse.Namespace) -> int:
     """Index folders and say what was done."""
-    settings = core.settings_of(options)
-    catalog = core.catalog_of(settings, core.folders_of(settings, [Path(path) for path in options.paths]))
-    done = {**asdict(core.sync(catalog)), "embedded": core.embed(catalog)}
+    settings = settings_of(options)
+    catalog = catalog_of(settings, folders_of(settings, [Path(path) for path in options.paths]))
+    done = {**asdict(sync(catalog)), "embedded": embed(catalog)}
     if options.json:
-        printing.data(done)
+        data(done)
         return 0
-    printing.line(", ".join(f"{number} {name}" for name, number in done.items()))
+    line(", ".join(f"{number} {name}" for name, number in done.items()))
     for path, reason in catalog.progress().skipped:
-        printing.warn(f"left out: {path}: {reason}")
+        warn(f"left out: {path}: {reason}")
     return 0
 
 
 def search(options: argparse.Namespace) -> int:
     """Search and print the hits."""
-    catalog = core.synced(options)
+    catalog = synced(options)
     results = catalog.search(
         Query(
             options.query,
@@ -62,16 +63,14 @@ def search(options: argparse.Namespace) -> int:
     if options.max_tokens:
         return _passages(catalog, results.hits, options)
     if options.json:
-        printing.data([printing.hit_data(hit) for hit in results.hits])
+        data([hit_data(hit) for hit in results.hits])
         return 0
     for hit in results.hits:
-        printing.line(printing.worded(hit))
+        line(worded(hit))
     if not results.hits:
-        printing.line(f"Nothing found for {options.query!r} in {results.progress.indexed} documents.")
+        line(f"Nothing found for {options.query!r} in {results.progress.indexed} documents.")
     if options.mode != "lexical" and results.progress.embedded < 1:
-        printing.warn(
-            f"semantic ranking ready for {int(100 * results.progress.embedded)} %; `bookwheel reindex` finishes it"
-        )
+        warn(f"semantic ranking ready for {int(100 * results.progress.embedded)} %; `bookwheel reindex` finishes it")
     return 0
 
 
@@ -83,52 +82,52 @@ def _passages(catalog: Catalog, hits: tuple[Hit, ...], options: argparse.Namespa
         text = catalog.passage(hit)
         part = budget.cut(text, left) if left > 0 else ""
         left -= budget.count(part)
-        shown.append({**printing.hit_data(hit), "text": part, "tokens": budget.count(text)})
+        shown.append({**hit_data(hit), "text": part, "tokens": budget.count(text)})
     if options.json:
-        printing.data(shown)
+        data(shown)
         return 0
     for one in shown:
         lines = one["lines"]
-        printing.line(f"{one['uri']} {lines} ({one['tokens']} tokens)" + (f"\n{one['text']}\n" if one["text"] else ""))
+        line(f"{one['uri']} {lines} ({one['tokens']} tokens)" + (f"\n{one['text']}\n" if one["text"] else ""))
     return 0
 
 
 def list_documents(options: argparse.Namespace) -> int:
     """List the documents of the index."""
-    records = list(core.synced(options).records())
+    records = list(synced(options).records())
     if options.json:
-        printing.data([printing.record_data(record) for record in records])
+        data([record_data(record) for record in records])
         return 0
     for record in records:
-        printing.line(f"{record.source.library}/{record.source.path}  {record.title}")
+        line(f"{record.source.library}/{record.source.path}  {record.title}")
     return 0
 
 
 def libraries(options: argparse.Namespace) -> int:
     """List the libraries of the index."""
-    found = core.catalog_of(core.settings_of(options), []).store.libraries()
+    found = catalog_of(settings_of(options), []).store.libraries()
     if options.json:
-        printing.data([printing.library_data(one) for one in found])
+        data([library_data(one) for one in found])
         return 0
     for one in found:
-        printing.line(f"{one.name}  {one.document_count} documents, {one.chunk_count} chunks  {one.root}")
+        line(f"{one.name}  {one.document_count} documents, {one.chunk_count} chunks  {one.root}")
     return 0
 
 
 def toc(options: argparse.Namespace) -> int:
     """Print a file's table of contents."""
-    document = core.document_of(options)
+    document = document_of(options)
     if options.json:
-        printing.data([printing.section_data(one) for one in document.sections])
+        data([section_data(one) for one in document.sections])
         return 0
     for one in document.sections:
-        printing.line(f"{'  ' * (one.level - 1)}{one.title}  [{one.id}]  {len(one)} characters, line {one.line}")
+        line(f"{'  ' * (one.level - 1)}{one.title}  [{one.id}]  {len(one)} characters, line {one.line}")
     return 0
 
 
 def read(options: argparse.Namespace) -> int:
     """Print a document or one section of it."""
-    document = core.document_of(options)
+    document = document_of(options)
     whole = _section(document, options)
     text = budget.cut(whole, options.max_tokens) if options.max_tokens else whole
     left_out = budget.count(whole) - budget.count(text)
@@ -139,11 +138,11 @@ def read(options: argparse.Namespace) -> int:
             "text": text,
             "tokens_left_out": left_out,
         }
-        printing.data(shown)
+        data(shown)
         return 0
-    printing.line(text.removesuffix("\n"))
+    line(text.removesuffix("\n"))
     if left_out:
-        printing.warn(f"about {left_out} tokens more; `bookwheel toc` lists the sections")
+        warn(f"about {left_out} tokens more; `bookwheel toc` lists the sections")
     return 0
 
 
@@ -158,17 +157,17 @@ def _section(document: Document, options: argparse.Namespace) -> str:
 
 def info(options: argparse.Namespace) -> int:
     """Print versions, the store, what it holds and what could not be read."""
-    catalog = core.catalog_of(core.settings_of(options), [])
+    catalog = catalog_of(settings_of(options), [])
     facts = _facts(catalog)
     if options.json:
-        printing.data(facts)
+        data(facts)
         return 0
     for name in ("version", "python", "store", "store_bytes", "documents", "chunks", "model", "embedded"):
-        printing.line(f"{name}: {facts[name]}")
+        line(f"{name}: {facts[name]}")
     for one in facts["libraries"]:
-        printing.line(f"library {one['library']}: {one['documents']} documents in {one['root']}")
+        line(f"library {one['library']}: {one['documents']} documents in {one['root']}")
     for one in facts["problems"]:
-        printing.line(f"left out: {one['library']}/{one['path']}: {one['reason']}")
+        line(f"left out: {one['library']}/{one['path']}: {one['reason']}")
     return 0
 
 
@@ -184,7 +183,7 @@ def _facts(catalog: Catalog) -> dict[str, Any]:
         "chunks": sum(one.chunk_count for one in known),
         "model": catalog.model,
         "embedded": f"{100 * catalog.progress().embedded:.0f} %",
-        "libraries": [printing.library_data(one) for one in known],
+        "libraries": [library_data(one) for one in known],
         "problems": [
             {"library": one.name, "path": path, "reason": reason}
             for one in known
@@ -195,14 +194,14 @@ def _facts(catalog: Catalog) -> dict[str, Any]:
 
 def reindex(options: argparse.Namespace) -> int:
     """Make every vector of the chosen model that is missing, and forget those of texts that are gone."""
-    catalog = core.synced(options)
-    made = core.embed(catalog)
+    catalog = synced(options)
+    made = embed(catalog)
     catalog.prune()
     done = {"model": catalog.model, "embedded": made}
     if options.json:
-        printing.data(done)
+        data(done)
     else:
-        printing.line(f"{made} passages embedded with {catalog.model}")
+        line(f"{made} passages embedded with {catalog.model}")
     return 0
 
 
@@ -211,14 +210,12 @@ def bench(options: argparse.Namespace) -> int:
     from bookwheel.cli.bench import measure, read_questions  # noqa: PLC0415
 
     questions = read_questions(Path(options.queries))
-    catalog = core.synced(options)
-    core.embed(catalog)
+    catalog = synced(options)
+    embed(catalog)
     figures = measure(catalog, questions)
     if options.json:
-        printing.data(figures)
+        data(figures)
         return 0
     names = list(next(iter(figures.values())))
-    printing.table(
-        [["mode", *names], *([mode, *(f"{row[one]:.3f}" for one in names)] for mode, row in figures.items())]
-    )
+    table([["mode", *names], *([mode, *(f"{row[one]:.3f}" for one in names)] for mode, row in figures.items())])
     return 0

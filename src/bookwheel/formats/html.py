@@ -10,8 +10,10 @@ import html
 import re
 from collections.abc import Iterator
 
-from bookwheel.formats import lines, markdown
 from bookwheel.formats.encoding import decode, marked
+from bookwheel.formats.lines import brief, fold
+from bookwheel.formats.lines import level as levelled
+from bookwheel.formats.markdown import sections
 from bookwheel.model import Document, Source
 
 LARGEST = 10_000_000  # characters worth converting
@@ -52,9 +54,9 @@ _LITERAL = re.compile(
 
 def read(source: Source, data: bytes) -> Document:
     """Return the document in *data*; its text is Markdown."""
-    page = _UNSEEN.sub("<!---->", lines.level(page_text(data)))  # a comment: nothing may join around what is cut out
+    page = _UNSEEN.sub("<!---->", levelled(page_text(data)))  # a comment: nothing may join around what is cut out
     text = convert(page)
-    found = markdown.sections(text)
+    found = sections(text)
     return Document(
         source,
         text,
@@ -98,13 +100,13 @@ def descriptions(page: str) -> Iterator[str]:
     for meta in _META.finditer(page):
         attributes = {name.lower(): html.unescape(a or b or c) for name, a, b, c in _ATTRIBUTE.findall(meta[0])}
         if attributes.get("name", "").strip().lower() == "description" and attributes.get("content", "").strip():
-            yield lines.brief(attributes["content"])
+            yield brief(attributes["content"])
 
 
 def shown(pattern: re.Pattern[str], page: str) -> Iterator[str]:
     """Yield the text of what *pattern* finds in a *page*, unless it is empty."""
     for found in pattern.finditer(page):
-        if text := lines.brief(html.unescape(_TAG.sub("", (found[1] or "").replace("<br", " <br")))):
+        if text := brief(html.unescape(_TAG.sub("", (found[1] or "").replace("<br", " <br")))):
             yield text
 
 
@@ -160,6 +162,6 @@ def guard(text: str) -> str:
 def bare(page: str) -> str:
     """Return the text of a *page* without any markup, a blank line between its blocks."""
     broken = _BREAKS.sub(lambda found: f"\n\n{found[0]}", _UNSHOWN.sub("", page))
-    blocks = (lines.fold(block) for block in html.unescape(_TAG.sub("", broken)).split("\n\n"))
+    blocks = (fold(block) for block in html.unescape(_TAG.sub("", broken)).split("\n\n"))
     text = "\n\n".join(filter(None, blocks))
     return f"{text}\n" if text else ""

@@ -6,10 +6,13 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from bookwheel.formats import frontmatter, lines
 from bookwheel.formats.blocks import BLANK, HEADING, MORE, OPAQUE, TEXT, UNDERLINE, Blocks, flat
 from bookwheel.formats.encoding import decode
+from bookwheel.formats.frontmatter import split
 from bookwheel.formats.inline import plain
+from bookwheel.formats.lines import each
+from bookwheel.formats.lines import end as line_end
+from bookwheel.formats.lines import level as levelled
 from bookwheel.formats.outline import Heading, outline, top
 from bookwheel.model import Document, Section, Source
 
@@ -28,15 +31,15 @@ _COLUMNS = re.compile(r"(?=.*\|)[ |:]*-[ |:-]*$")
 def read(source: Source, data: bytes) -> Document:
     """Return the document in *data*; its text is the file's own."""
     text = decode(data)
-    metadata, body, problem = frontmatter.split(text)
-    level = lines.level(text)
+    metadata, body, problem = split(text)
+    level = levelled(text)
     found = sections(level, body)
     return Document(source, text, "markdown", metadata, problem, body, top(found), paragraph(level, body), found)
 
 
 def sections(text: str, start: int = 0) -> tuple[Section, ...]:
     """Return the sections of *text* from *start* on, in reading order."""
-    return outline(headings(lines.level(text), start), len(text))
+    return outline(headings(levelled(text), start), len(text))
 
 
 def headings(text: str, start: int) -> Iterator[Heading]:
@@ -52,7 +55,7 @@ def stepped(text: str, start: int) -> Iterator[tuple[int, str]]:
     """Yield where each of those headings begins, and its line."""
     blocks, at = Blocks(), start
     while at < len(text):
-        end = lines.end(text, at)
+        end = line_end(text, at)
         if blocks.step(text[at:end].expandtabs(4)) == HEADING and not blocks.boxes:
             yield at, text[at:end]
         at = advance(text, end + 1, blocks)
@@ -75,7 +78,7 @@ def replay(text: str, start: int, end: int, blocks: Blocks) -> None:
     if blank >= 0:
         start = text.index("\n", blank + 1) + 1
         blocks.leaf = BLANK
-    for line in lines.each(text[start:end]):
+    for line in each(text[start:end]):
         blocks.step(line.expandtabs(4))
 
 
@@ -91,7 +94,7 @@ def parse(line: str) -> tuple[int, str]:
 
 def paragraph(text: str, start: int = 0) -> str:
     """Return the text of the first paragraph from *start* on; empty where there is none near the start."""
-    level = lines.level(text)
+    level = levelled(text)
     found = _PROSE.match(level, start)
     shown = reduce([line.strip() for line in found[1].expandtabs(4).split("\n")]) if found else ""
     return shown or next(filter(None, map(reduce, paragraphs(level, start))), "")
@@ -114,7 +117,7 @@ def contents(text: str, start: int) -> Iterator[tuple[str, str]]:
     """Yield the kind and content of each line from *start* on, leaping through fences and raw HTML."""
     blocks, at = Blocks(), start
     while at < len(text):
-        end = lines.end(text, at)
+        end = line_end(text, at)
         line = text[at:end].expandtabs(4)
         kind = blocks.step(line)
         yield kind, line[blocks.at :].strip()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from bookwheel.formats import lines
 from bookwheel.formats.encoding import decode
+from bookwheel.formats.lines import brief, each, skip_mark
+from bookwheel.formats.lines import level as levelled
 from bookwheel.formats.outline import Heading, outline, top
 from bookwheel.model import Document, Section, Source
 
@@ -20,7 +21,7 @@ _DRAWER = re.compile(r"[ \t]*:([\w-]+):[ \t]*$")
 def read(source: Source, data: bytes) -> Document:
     """Return the document in *data*; its text is the file's own."""
     text = decode(data)
-    body, level = lines.skip_mark(text), lines.level(text)
+    body, level = skip_mark(text), levelled(text)
     found = sections(text, body)
     return Document(source, text, "org", settings(level), "", body, top(found), paragraph(level[body:]), found)
 
@@ -30,12 +31,12 @@ def settings(text: str) -> dict[str, object]:
     found: dict[str, list[str]] = {}
     for key, value in _SETTING.findall(text):
         found.setdefault(key.lower(), []).append(value)
-    return {key: value for key, values in found.items() if (value := lines.brief(" ".join(values)))}
+    return {key: value for key, values in found.items() if (value := brief(" ".join(values)))}
 
 
 def sections(text: str, start: int = 0) -> tuple[Section, ...]:
     """Return the sections of *text* from *start* on, in reading order."""
-    level, headings, counted, number = lines.level(text), list[Heading](), 0, 1
+    level, headings, counted, number = levelled(text), list[Heading](), 0, 1
     for found in _HEADLINE.finditer(level, start):
         if text[found.end(1)] == " ":
             number, counted = number + level.count("\n", counted, found.start()), found.start()
@@ -45,13 +46,13 @@ def sections(text: str, start: int = 0) -> tuple[Section, ...]:
 
 def title(headline: str) -> str:
     """Return a *headline* without keyword, priority and tags."""
-    return lines.brief(_TAGS.sub("", _BEFORE.sub("", headline.strip(), count=1)))
+    return brief(_TAGS.sub("", _BEFORE.sub("", headline.strip(), count=1)))
 
 
 def paragraph(text: str) -> str:
     """Return the first lines of a levelled *text* that are no headline, keyword or drawer."""
     found, drawer = list[str](), False
-    for line in lines.each(text):
+    for line in each(text):
         if mark := _DRAWER.match(line):
             drawer = mark[1].upper() != "END"
         drawer = drawer and not line.startswith("*")
@@ -59,4 +60,4 @@ def paragraph(text: str) -> str:
             found.append(line)
         elif found:
             break
-    return lines.brief(" ".join(found))
+    return brief(" ".join(found))

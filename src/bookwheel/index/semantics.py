@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import IO
 
 import numpy as np
 
@@ -18,8 +16,9 @@ from bookwheel.index.embedding import Embedder
 from bookwheel.index.postings import Integers
 from bookwheel.index.prints import passage
 from bookwheel.index.segments import Floats, Snapshot, snapshot
-from bookwheel.index.store import Store, read_chunk, read_record, read_span
+from bookwheel.index.store import Store, is_there, read_chunk, read_record, read_span
 from bookwheel.index.vectors import VectorStore
+from bookwheel.locks import turn
 
 BATCH = 4  # texts at a time: padding makes larger ones slower, and memory grows
 SAVE = 64  # texts between two writes
@@ -89,8 +88,8 @@ class Semantics:
 
         One process at a time does this for a store; another finds the lock taken and returns at once.
         """
-        with open(self._store.folder / f"embed-{self.embedder.name}.lock", "w") as lock:
-            if not _locked(lock):
+        with turn(self._store.folder / f"embed-{self.embedder.name}.lock") as held:
+            if not held:
                 return 0
             _step_back()
             try:
@@ -102,38 +101,55 @@ class Semantics:
     def _fill(self, halt: threading.Event, report: Report | None) -> int:
         with self._store.database.reading() as db:
             self._last = now = snapshot(db, self._last)
-            waiting = self._waiting(db, now)
-        done = 0
-        while done < len(waiting) and not halt.is_set():
-            some = waiting[done : done + SAVE]
-            vectors = [
-                self.embedder.embed([text for _, text in some[i : i + BATCH]]) for i in range(0, len(some), BATCH)
-            ]
-            self.vectors.add([one for one, _ in some], np.concatenate(vectors))
-            done += len(some)
+        waiting = self._waiting(now)
+        self._explain(len(waiting))
+        made = 0
+        for start in range(0, len(waiting), SAVE):
+            if halt.is_set():
+                break
+            made += self._make(now, waiting[start : start + SAVE])
             if report:
-                report(done, len(waiting))
-        return done
+                report(min(start + SAVE, len(waiting)), len(waiting))
+        return made
 
-    def _waiting(self, db: sqlite3.Connection, now: Snapshot) -> list[tuple[int, str]]:
-        """Return print and text of every passage without a vector, the short ones first."""
+    def _explain(self, waiting: int) -> None:
+        """Say so if the model is another one than before: vectors of two models cannot be compared."""
+        others = [
+            file for file in self._store.folder.glob("vectors-*.db") if file.stem != f"vectors-{self.embedder.name}"
+        ]
+        if waiting and others and not len(self.vectors):
+            log.info(
+                "the model is now %s: %d passages get new vectors, and search goes by words until they have them; "
+                "`bookwheel reindex` does it in one go, and the vectors of other models are kept",
+                self.embedder.name,
+                waiting,
+            )
+
+    def _waiting(self, now: Snapshot) -> list[int]:
+        """Return the chunks without a vector, one for each text, the short ones first."""
         missing = np.flatnonzero((self._where(now) < 0) & now.alive[now.owner])
-        texts = {int(now.prints[chunk]): self._text(db, now, int(chunk)) for chunk in missing}
-        return sorted(texts.items(), key=lambda one: len(one[1]))
+        once = missing[np.unique(now.prints[missing], return_index=True)[1]]
+        ordered: list[int] = once[np.argsort(now.norms["body"][once], kind="stable")].tolist()
+        return ordered
+
+    def _make(self, now: Snapshot, chunks: Sequence[int]) -> int:
+        """Embed these chunks and keep their vectors."""
+        with self._store.database.reading() as db:
+            texts = {int(now.prints[chunk]): text for chunk in chunks if (text := self._text(db, now, chunk))}
+        some = list(texts.values())
+        vectors = [self.embedder.embed(some[start : start + BATCH]) for start in range(0, len(some), BATCH)]
+        if vectors:
+            self.vectors.add(list(texts), np.concatenate(vectors))
+        return len(some)
 
     def _text(self, db: sqlite3.Connection, now: Snapshot, chunk: int) -> str:
+        """Return what is to be embedded for a chunk; nothing if its document has been replaced meanwhile."""
         page = int(now.owner[chunk])
         number = int(now.pages[page])
+        if not is_there(db, number):
+            return ""
         one = read_chunk(db, number, chunk - int(now.first[page]))
         return passage(read_record(db, number).title, one.headings, read_span(db, number, one.start, one.end))
-
-
-def _locked(lock: IO[str]) -> bool:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _step_back() -> None:

@@ -262,6 +262,11 @@ def _record(row: Sequence[Any]) -> Record:
     )  # fmt: skip
 
 
+def is_there(db: sqlite3.Connection, number: int) -> bool:
+    """Tell whether a row number still stands for a document."""
+    return db.execute("SELECT 1 FROM documents WHERE number = ?", (number,)).fetchone() is not None
+
+
 def read_record(db: sqlite3.Connection, number: int) -> Record:
     """Return the document stored under a row number."""
     return _record(db.execute(f"SELECT {_COLUMNS} {_FROM} WHERE d.number = ?", (number,)).fetchone())
