@@ -33,7 +33,8 @@ from measure import documents, import_search
 from measure import run as run_shared
 
 FILES, MEGABYTES = 0.082, 0.00082  # for each section wanted, a little more than enough
-CHANGES = 1_000  # single files, one sync each
+CHANGES = 1_000  # single files, one sync each, in the smallest tree
+FEWER = 200  # in a larger one
 REPLACED = 200  # documents written without a sync
 ROUNDS = 3  # of all queries; the best one counts
 VECTORS = "vectors-minilm.db"
@@ -51,7 +52,7 @@ def measure(work: Path, sizes: Sequence[int], sample: int) -> Iterator[Row]:
         if size == min(sizes):
             yield from while_embedding(tree, store, sample)
         yield from by_meaning(tree, store, known, limited=size <= 10_000)
-        yield from changing(tree, store)
+        yield from changing(tree, store, CHANGES if size == min(sizes) else FEWER)
 
 
 def indexing(tree: Path, store: Path) -> Iterator[Row]:
@@ -103,16 +104,23 @@ def by_meaning(tree: Path, store: Path, known: Path, limited: bool) -> Iterator[
     yield Row("the same at its most", found["peak"], "MB")
 
 
-def changing(tree: Path, store: Path) -> Iterator[Row]:
+def changing(tree: Path, store: Path, count: int) -> Iterator[Row]:
     """Change single files, many times."""
-    found = run("changes", tree, store)
+    found = run("changes", tree, store, count)
     yield Row("change to searchable, median", found["sync_p50"], "ms", 100)
     yield Row("change to searchable, 99 of 100", found["sync_p99"], "ms", 100)
     yield Row("change to searchable, slowest", found["sync_most"], "ms")
     yield Row("change to searchable, CPU", found["sync_cpu"], "ms")
     yield Row("of this Store.replace, median", found["replace_p50"], "ms")
     yield Row("of this Store.replace, 99 of 100", found["replace_p99"], "ms", 100)
-    yield Row(f"by words after {CHANGES} changes, CPU", found["after"], "ms", 2, found["before"])
+    yield Row(f"by words after {count} changes, CPU", found["after"], "ms", 2, found["before"])
+
+
+def told(rows: Iterator[Row]) -> Iterator[Row]:
+    """Yield the rows, and say which one is done: a run takes minutes."""
+    for row in rows:
+        print(f"{row.name}: {row.measured:.4g} {row.unit}", file=sys.stderr, flush=True)
+        yield row
 
 
 # running jobs
@@ -270,7 +278,7 @@ def meaning(tree: str, store: str) -> dict[str, float]:
         return {**found, **memory()}
 
 
-def changes(tree: str, store: str) -> dict[str, float]:
+def changes(tree: str, store: str, count: str) -> dict[str, float]:
     """Change single files and sync each; then write some documents without a sync."""
     random = Random(1588)
     paths = documents(Path(tree))
@@ -279,11 +287,11 @@ def changes(tree: str, store: str) -> dict[str, float]:
         look = partial(ask, catalog, "lexical")
         before = time_all(look, queries)
         begun, written, times = time.process_time(), 0.0, []
-        for turn in range(CHANGES):
+        for turn in range(int(count)):
             written += change(random.choice(paths), turn)
             times.append(clock(catalog.sync))
-        spent = (time.process_time() - begun - written) * 1000 / CHANGES
-        assert look(f"changeword{CHANGES - 1}").hits, "a change was not found"
+        spent = (time.process_time() - begun - written) * 1000 / int(count)
+        assert look(f"changeword{int(count) - 1}").hits, "a change was not found"
         after = time_all(look, queries)
         entries = (entry(catalog, path) for path in random.choices(paths, k=REPLACED))
         alone = [clock(partial(replace, catalog, one)) for one in entries]
@@ -369,7 +377,7 @@ def main() -> None:
     options = parser.parse_args()
     sizes = [int(size) for size in options.sections.split(",")]
     with tempfile.TemporaryDirectory(prefix="bookwheel-search-") as work:
-        rows = list(measure(Path(work), sizes, options.sample))
+        rows = list(told(measure(Path(work), sizes, options.sample)))
     if options.json:
         print(json.dumps([{**asdict(row), "ratio": row.ratio, "verdict": row.verdict} for row in rows], indent=2))
     else:

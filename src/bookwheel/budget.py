@@ -21,7 +21,7 @@ def cut(text: str, tokens: int) -> str:
     end = 4 * tokens
     while end > 0 and count(text[:end]) > tokens:
         end -= max(1, count(text[:end]) - tokens)
-    ends = [match.end() for match in _SENTENCE.finditer(text, 0, end)]
+    ends = [match.end() for match in _SENTENCE.finditer(text, 0, end + 1) if match.end() <= end]
     if ends:
         return text[: ends[-1]].rstrip()
-    return text[: max(text.rfind(" ", 0, end), 0) or end].rstrip()
+    return text[: max(text.rfind(" ", 0, end + 1), 0) or end].rstrip()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from collections.abc import Sequence
@@ -35,6 +36,8 @@ def read_questions(path: Path) -> list[Question]:
         lines = path.read_text("utf-8-sig").split("\n")
     except OSError as error:
         raise NotFound(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise Invalid(f"{path} is not UTF-8 text") from error
     found = [_question(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
     if not found:
         raise Invalid(f'{path} has no questions; a line looks like {{"query": "…", "expected": ["docs://…"]}}')
@@ -42,13 +45,11 @@ def read_questions(path: Path) -> list[Question]:
 
 
 def _question(path: Path, number: int, line: str) -> Question:
-    try:
-        content = json.loads(line)
-        expected = [unquote(one.removeprefix("docs://")) for one in content["expected"]]
-        return Question(str(content["query"]), frozenset(expected))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        message = f"line {number} of {path} must be an object with a query and a list of expected URIs"
-        raise Invalid(message) from error
+    with contextlib.suppress(ValueError, AttributeError):
+        match json.loads(line):
+            case {"query": str(query), "expected": [*uris]}:
+                return Question(query, frozenset(unquote(one.removeprefix("docs://")) for one in uris))
+    raise Invalid(f"line {number} of {path} must be an object with a query and a list of expected URIs")
 
 
 def measure(catalog: Catalog, questions: Sequence[Question]) -> dict[str, dict[str, float]]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bookwheel import VERSION, budget
 from bookwheel.cli.core import catalog_of, document_of, embed, face_of, folders_of, settings_of, sync, synced, watch_of
 from bookwheel.cli.printing import data, hit_data, library_data, line, record_data, section_data, table, warn, worded
-from bookwheel.errors import NotFound
+from bookwheel.errors import NotFound, Unavailable
 from bookwheel.model import Query
 
 if TYPE_CHECKING:
@@ -196,6 +196,8 @@ def reindex(options: argparse.Namespace) -> int:
     """Make every vector of the chosen model that is missing, and forget those of texts that are gone."""
     catalog = synced(options)
     made = embed(catalog)
+    if catalog.semantics and catalog.semantics.problem:
+        raise Unavailable(catalog.semantics.problem)
     catalog.prune()
     done = {"model": catalog.model, "embedded": made}
     if options.json:

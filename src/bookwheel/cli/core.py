@@ -104,9 +104,10 @@ def face_of(settings: Settings, catalog: Catalog, folders: Sequence[Folder]) -> 
 
     patterns = Patterns(settings.include or DEFAULTS.include, settings.exclude or DEFAULTS.exclude)
     where = str(folders[0].root) if len(folders) == 1 else ""
-    made: dict[str, Face] = {"docs": Docs(catalog), "sections": Sections(catalog, patterns, where)}
-    faces = [face for name, face in made.items() if name in (settings.face or made)]
-    return faces[0] if len(faces) == 1 else Composed(faces)
+    names = [name for name in ("docs", "sections") if name in (settings.face or {name})]
+    alone = len(names) == 1
+    made: dict[str, Face] = {"docs": Docs(catalog, alone), "sections": Sections(catalog, patterns, where, alone)}
+    return made[names[0]] if alone else Composed([made[name] for name in names])
 
 
 def watch_of(settings: Settings, folders: Sequence[Folder]) -> Watch | None:

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 Arguments = Mapping[str, Any]
+BUDGET = {
+    "type": "integer",
+    "minimum": 1,
+    "description": "Keep the answer to about so many tokens; what is left out is named with its size",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +138,11 @@ def encode(path: str) -> str:
 def as_json(value: object) -> str:
     """Return a value as the JSON text of an answer."""
     return json.dumps(value, ensure_ascii=False)
+
+
+def with_budget(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema with a budget of tokens beside its other arguments."""
+    return {**schema, "properties": {**schema["properties"], "max_tokens": BUDGET}}
 
 
 def object_schema(required: Iterable[str] = (), **properties: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,10 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bookwheel import VERSION
+from bookwheel import VERSION, budget
 from bookwheel.catalog import Catalog
 from bookwheel.errors import Forbidden, Invalid, NotFound
-from bookwheel.faces.base import Answer, Arguments, Content, Face, Identity, Page, Resource, Tool, encode, object_schema
+from bookwheel.faces.base import (
+    Answer,
+    Arguments,
+    Content,
+    Face,
+    Identity,
+    Page,
+    Resource,
+    Tool,
+    encode,
+    object_schema,
+    with_budget,
+)
 from bookwheel.model import Hit, Progress, Query, Record
 
 SCHEME = "docs://"
@@ -38,12 +50,11 @@ class Docs(Face):
     name = "docs"
     has_resources = True
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, alone: bool = True) -> None:
         self._catalog = catalog
         self.identity = Identity("mcp-serve", VERSION)
-        self.tools = [
-            Tool("search_documents", "Search documents by title or content", SEARCH_SCHEMA, self._search),
-        ]
+        schema = SEARCH_SCHEMA if alone else with_budget(SEARCH_SCHEMA)
+        self.tools = [Tool("search_documents", "Search documents by title or content", schema, self._search)]
 
     # resources
 
@@ -91,13 +102,22 @@ class Docs(Face):
         )
         results = self._catalog.search(query)
         lines = [f"Search results: {len(results.hits)} matches", ""]
-        lines += [self._lines(place, hit) for place, hit in enumerate(results.hits, 1)]
+        lines += self._within(results.hits, arguments.get("max_tokens"))
         data = {
             "matches": len(results.hits),
             "results": [self._entry(hit) for hit in results.hits],
             "index": freshness(results.progress),
         }
         return Answer("\n".join(lines).rstrip(), data, notes=notes(results.progress))
+
+    def _within(self, hits: Sequence[Hit], most: int | None) -> list[str]:
+        """Return the hits in words, best first; those beyond the budget by address and size alone."""
+        said: list[str] = []
+        for place, hit in enumerate(hits, 1):
+            full = self._lines(place, hit)
+            over = most is not None and budget.count("\n".join([*said, full])) > most
+            said.append(f"{place}. {self._uri(hit.record)} ({hit.record.stamp.size} bytes)" if over else full)
+        return said
 
     def _lines(self, place: int, hit: Hit) -> str:
         title = hit.record.title

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from bookwheel import VERSION
+from bookwheel import VERSION, budget
 from bookwheel.catalog import Catalog
 from bookwheel.errors import BookwheelError, Forbidden, Invalid, NotFound, ParseFailed, TooLarge, Unreadable
-from bookwheel.faces.base import Answer, Arguments, Face, Identity, Tool, as_json, object_schema
+from bookwheel.faces.base import Answer, Arguments, Face, Identity, Tool, as_json, object_schema, with_budget
 from bookwheel.ignore import Patterns
 from bookwheel.model import Document, Record, Section
 
@@ -30,6 +30,11 @@ _ID = re.compile(r"[\w-]+(?:/[\w-]+)*")  # vowel signs and the like apart, which
 _LIST = "list_documentation_files"
 _CONTENTS = "table_of_contents"
 _READ = "read_sections"
+_READ_SCHEMA = object_schema(
+    ["filename", "section_ids"],
+    filename=_FILENAME,
+    section_ids={"type": "array", "items": {"type": "string"}, "description": f"Section ids from {_CONTENTS}"},
+)
 
 
 class SectionNotFound(NotFound):
@@ -56,7 +61,9 @@ class Sections(Face):
 
     name = "sections"
 
-    def __init__(self, catalog: Catalog, patterns: Patterns = DEFAULTS, search_path: str = "") -> None:
+    def __init__(
+        self, catalog: Catalog, patterns: Patterns = DEFAULTS, search_path: str = "", alone: bool = True
+    ) -> None:
         self._catalog = catalog
         self._patterns = patterns
         self._search_path = search_path
@@ -80,15 +87,7 @@ class Sections(Face):
                 _READ,
                 "Reads sections of a markdown file by their ids, each with everything below its heading. "
                 f"The id {PREAMBLE} gives the text before the first heading, {WHOLE} the whole body.",
-                object_schema(
-                    ["filename", "section_ids"],
-                    filename=_FILENAME,
-                    section_ids={
-                        "type": "array",
-                        "items": {"type": "string"},
-                        "description": f"Section ids from {_CONTENTS}",
-                    },
-                ),
+                _READ_SCHEMA if alone else with_budget(_READ_SCHEMA),
                 self._read_sections,
             ),
         ]
@@ -124,7 +123,8 @@ class Sections(Face):
         parts = _parts(document)
         if missing := [one for one in dict.fromkeys(ids) if one not in parts]:
             raise SectionNotFound(f"{arguments['filename']} has no section {', '.join(missing)}", missing=missing)
-        return _answer([_read(document, parts[one]) for one in ids])
+        rows = [_read(document, parts[one]) for one in ids]
+        return _answer(_within(rows, arguments["max_tokens"]) if "max_tokens" in arguments else rows)
 
     def _document(self, filename: str) -> Document:
         document = self._catalog.read(filename)
@@ -149,8 +149,8 @@ class Sections(Face):
         return Answer(as_json(fault), fault, error=True)
 
 
-def _answer(rows: list[dict[str, object]]) -> Answer:
-    return Answer(as_json(rows), {"result": rows})
+def _answer(rows: Sequence[Mapping[str, object]]) -> Answer:
+    return Answer(as_json(list(rows)), {"result": list(rows)})
 
 
 def _size(size: int) -> str:
@@ -168,5 +168,16 @@ def _parts(document: Document) -> dict[str, Section]:
     return parts
 
 
-def _read(document: Document, section: Section) -> dict[str, object]:
+def _within(rows: list[dict[str, str]], most: int) -> list[dict[str, object]]:
+    """Return the sections as far as the budget goes, in whole sentences, with the size of what is left out."""
+    shown: list[dict[str, object]] = []
+    for row in rows:
+        text = budget.cut(row["content"], most) if most > 0 else ""
+        most -= budget.count(text)
+        left_out = len(row["content"]) - len(text)
+        shown.append({**row, "content": text, **({"characters_left_out": left_out} if left_out else {})})
+    return shown
+
+
+def _read(document: Document, section: Section) -> dict[str, str]:
     return {"title": section.title, "content": document.text[section.start : section.end]}

@@ -53,7 +53,8 @@ class MiniLM:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one vector for each text; what is beyond 256 tokens does not count."""
-        tokens = self._tokenizer.encode_batch(list(texts))
+        clean = [text.encode("utf-8", "replace").decode() for text in texts]  # half a surrogate pair is no text
+        tokens = self._tokenizer.encode_batch(clean)
         longest = max(len(one.ids) for one in tokens)
         ids = np.zeros((len(tokens), longest), np.int64)
         mask = np.zeros_like(ids)

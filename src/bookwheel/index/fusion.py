@@ -16,6 +16,7 @@ from bookwheel.index.segments import Floats, Snapshot
 
 LEAST = 0.15  # what words count when they found next to nothing
 GAIN = 0.5  # how much more they count for all they found
+FAINT = 0.01  # the score of the least of answers
 KIN = 0.3  # cosine from which a page without any of the words is an answer
 
 
@@ -37,10 +38,11 @@ def fuse(now: Snapshot, words: Ranking, similar: Floats, wanted: Integers, mode:
     weight = 0.0 if mode == "vector" else LEAST + GAIN * top
     by_words = words.pages / max(top, 1e-9)
     low, high = (float(meaning[seen].min()), float(meaning[seen].max())) if seen.any() else (0.0, 1.0)
-    by_meaning = np.where(np.isnan(meaning), by_words, (meaning - low) / max(high - low, 1e-9))
+    stretched = (meaning - low) / (high - low) if high > low else np.ones_like(meaning)
+    by_meaning = np.where(np.isnan(meaning), by_words, stretched)
     answers = (words.pages > 0) | (meaning >= KIN) if weight else meaning >= KIN
     ceiling = max(top if weight else 0.0, high)  # the best of all is as good as the better of the two says
-    pages = np.where(answers, weight * by_words + (1 - weight) * by_meaning, 0.0) * ceiling
+    pages = np.where(answers, np.maximum((weight * by_words + (1 - weight) * by_meaning) * ceiling, FAINT), 0.0)
     nearest = np.nan_to_num(similar)
     chunks = weight * words.chunks / max(float(words.chunks.max(initial=0.0)), 1e-9) + (1 - weight) * nearest
     return Fusion(Ranking(pages.astype(np.float32), chunks.astype(np.float32)), words.pages, meaning, weight)

@@ -19,7 +19,9 @@ from bookwheel.index.postings import Integers
 LAYOUT = Layout(
     1,
     """
-    CREATE TABLE vectors (number INTEGER PRIMARY KEY, print INTEGER NOT NULL UNIQUE, vector BLOB NOT NULL);
+    CREATE TABLE vectors (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, print INTEGER NOT NULL UNIQUE, vector BLOB NOT NULL
+    );
     CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
     INSERT INTO state VALUES ('generation', 1);
     """,
