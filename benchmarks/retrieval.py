@@ -142,7 +142,7 @@ def tantivy(collection: Collection, _: Path) -> Iterator[tuple[str, Run]]:
     for field in ("title", "body"):
         builder.add_text_field(field, tokenizer_name="en_stem")
     index = peer.Index(builder.build())
-    writer = index.writer()
+    writer = index.writer(num_threads=1)  # more would spread documents over segments by chance
     for key, (title, text) in collection.documents.items():
         writer.add_document(peer.Document(id=key, title=title, body=text))
     writer.commit()

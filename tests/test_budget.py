@@ -77,7 +77,8 @@ def test_a_text_is_cut_where_a_sentence_ends(text: str, tokens: int, kept: str) 
 @pytest.mark.parametrize(
     ("text", "tokens", "kept"),
     [
-        ("alpha beta gamma delta", 4, "alpha beta"),
+        ("alpha beta gamma delta", 3, "alpha beta"),
+        ("alpha beta gamma delta", 4, "alpha beta gamma"),
         ("ab cdefg hij", 2, "ab cdefg"),
         ("unbroken" * 10, 2, "unbroken"),
         ("本" * 10, 4, "本本本本"),

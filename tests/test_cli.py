@@ -123,13 +123,13 @@ def test_ingest_says_what_it_did(desk: Desk) -> None:
     first = desk.run("ingest", "docs")
     second = desk.run("ingest", "docs")
 
-    assert first.stdout == "2 indexed, 0 unchanged, 0 dropped, 0 skipped\n"
-    assert second.stdout == "0 indexed, 2 unchanged, 0 dropped, 0 skipped\n"
+    assert first.stdout == "2 indexed, 0 unchanged, 0 dropped, 0 skipped, 0 embedded\n"
+    assert second.stdout == "0 indexed, 2 unchanged, 0 dropped, 0 skipped, 0 embedded\n"
     assert first.stderr == second.stderr == ""
 
 
 def test_ingest_gives_what_it_did_as_data(desk: Desk) -> None:
-    assert desk.json("ingest", "docs") == {"indexed": 2, "unchanged": 0, "dropped": 0, "skipped": 0}
+    assert desk.json("ingest", "docs") == {"indexed": 2, "unchanged": 0, "dropped": 0, "skipped": 0, "embedded": 0}
 
 
 def test_ingest_names_what_it_left_out(desk: Desk) -> None:
@@ -137,12 +137,12 @@ def test_ingest_names_what_it_left_out(desk: Desk) -> None:
 
     done = desk.run("ingest", "docs", "--log-level", "error")
 
-    assert done.stdout == "2 indexed, 0 unchanged, 0 dropped, 1 skipped\n"
+    assert done.stdout == "2 indexed, 0 unchanged, 0 dropped, 1 skipped, 0 embedded\n"
     assert done.stderr == "left out: bad.md: this is not text: it holds NUL bytes\n"
 
 
 def test_ingest_of_one_file_takes_in_that_file_alone(desk: Desk) -> None:
-    assert desk.json("ingest", "docs/a.md") == {"indexed": 1, "unchanged": 0, "dropped": 0, "skipped": 0}
+    assert desk.json("ingest", "docs/a.md") == {"indexed": 1, "unchanged": 0, "dropped": 0, "skipped": 0, "embedded": 0}
     assert [one["path"] for one in desk.json("list")] == ["a.md"]
 
 
@@ -169,6 +169,7 @@ def test_search_gives_passages_as_data(settled: Desk) -> None:
         "headings": ["Anchor", "Chain"],
         "section": "anchor/chain",
         "lines": [5, 7],
+        "page": 0,
         "excerpt": "## Chain It is of iron.",
         "match": "content",
     }
@@ -197,7 +198,7 @@ def test_search_of_a_folder_that_is_gone_shows_nothing_of_it(desk: Desk) -> None
 @pytest.mark.parametrize(("limit", "count"), [("1", 1), ("2", 2), ("99", 3)])
 def test_search_shows_no_more_than_asked_for(desk: Desk, limit: str, count: int) -> None:
     for name in "xyz":
-        (desk.docs / f"{name}.md").write_text("zeppelin")
+        (desk.docs / f"{name}.md").write_text(f"zeppelin {name * 3}")
 
     assert len(desk.json("search", "zeppelin", "docs", "--limit", limit)) == count
 
@@ -268,6 +269,7 @@ def test_read_gives_text_as_data(settled: Desk) -> None:
         "file": f"{settled.docs}/a.md",
         "section": "rope",
         "text": "# Rope\n\nHemp.\n",
+        "tokens_left_out": 0,
     }
 
 
@@ -298,14 +300,166 @@ def test_info_tells_what_there_is(desk: Desk) -> None:
         "store": str(desk.store),
         "documents": 2,
         "chunks": 4,
+        "model": "none",
+        "embedded": "100 %",
         "libraries": [{"library": "docs", "root": str(desk.docs), "documents": 2, "chunks": 4}],
         "problems": [{"library": "docs", "path": "bad.md", "reason": "this is not text: it holds NUL bytes"}],
     }
     assert lines[0] == f"version: {VERSION}"
+    assert lines[4:8] == ["documents: 2", "chunks: 4", "model: none", "embedded: 100 %"]
     assert lines[-2:] == [
         f"library docs: 2 documents in {desk.docs}",
         "left out: docs/bad.md: this is not text: it holds NUL bytes",
     ]
+
+
+# how much is shown, and why
+
+
+def test_search_folds_what_is_said_twice(desk: Desk) -> None:
+    for name in ("one", "two"):
+        (desk.docs / f"{name}.txt").write_text("Zeppelins\n\nA zeppelin is an airship.\n")
+
+    (hit,) = desk.json("search", "airship", "docs")
+    lines = desk.run("search", "airship", "docs").stdout.splitlines()
+
+    assert (hit["path"], hit["also"]) == ("one.txt", ["docs/two.txt"])
+    assert lines[-2:] == ["      the same in: docs/two.txt", ""]
+
+
+def test_search_explains_when_asked_to(settled: Desk) -> None:
+    (hit,) = settled.json("search", "iron chain", "docs", "--explain")
+    lines = settled.run("search", "iron chain", "docs", "--explain").stdout.splitlines()
+
+    fields = hit["why"].pop("fields")
+    assert hit["why"] == {}
+    assert fields.keys() == {"body", "heading", "title", "path", "keywords"}
+    assert {name for name, score in fields.items() if score > 0} == {"body", "heading"}
+    assert lines[-2:] == ["      fields: " + ", ".join(f"{name} {score}" for name, score in fields.items()), ""]
+
+
+@pytest.mark.parametrize("mode", ["lexical", "vector", "hybrid"])
+def test_without_a_model_every_mode_goes_by_words(settled: Desk, mode: str) -> None:
+    done = settled.run("search", "iron chain", "docs", "--mode", mode)
+
+    assert done.stdout == settled.run("search", "iron chain", "docs").stdout
+    assert done.stderr == ""
+
+
+def test_search_shows_whole_passages_up_to_a_budget(settled: Desk) -> None:
+    hits = settled.json("search", "iron they", "docs")
+
+    shown = settled.json("search", "iron blow", "docs", "--max-tokens", "1000")
+    some = settled.json("search", "iron blow", "docs", "--max-tokens", "6")
+
+    texts = {"a.md": "## Chain\n\nIt is of iron.", "sub/b c.txt": "Bellows\n\nThey blow."}
+    assert hits
+    assert {one["path"]: (one["text"], one["tokens"]) for one in shown} == {
+        "a.md": (texts["a.md"], 6),
+        "sub/b c.txt": (texts["sub/b c.txt"], 5),
+    }
+    assert [one["path"] for one in some] == [one["path"] for one in shown]
+    assert [one["text"] for one in some] == [shown[0]["text"], ""]
+    assert [one["tokens"] for one in some] == [one["tokens"] for one in shown]
+
+
+def test_search_names_passages_that_the_budget_leaves_out(settled: Desk) -> None:
+    done = settled.run("search", "iron chain", "docs", "--max-tokens", "3")
+
+    assert done.stdout == "docs://docs/a.md [5, 7] (6 tokens)\n## Chain\n\n"
+
+
+def test_read_keeps_to_a_budget_and_tells_what_is_left(settled: Desk) -> None:
+    done = settled.run("read", "docs/a.md", "--max-tokens", "8")
+    shown = settled.json("read", "docs/a.md", "--max-tokens", "8")
+
+    assert done.stdout == "# Anchor\n\nAn anchor holds.\n"
+    assert done.stderr == "about 10 tokens more; `bookwheel toc` lists the sections\n"
+    assert shown == {
+        "file": f"{settled.docs}/a.md",
+        "section": None,
+        "text": "# Anchor\n\nAn anchor holds.",
+        "tokens_left_out": 10,
+    }
+
+
+def test_read_within_the_budget_is_untouched(settled: Desk) -> None:
+    done = settled.run("read", "docs/a.md", "--max-tokens", "17")
+
+    assert (done.stdout, done.stderr) == ((settled.docs / "a.md").read_text(), "")
+
+
+# bench, reindex
+
+
+def test_bench_tells_how_often_the_expected_came_first(settled: Desk, tmp_path: Path) -> None:
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text(
+        '{"query": "iron chain", "expected": ["docs://docs/a.md"]}\n\n'
+        '{"query": "bellows", "expected": ["docs://sub/b%20c.txt"]}\n'
+        '{"query": "zeppelin", "expected": ["docs://docs/a.md"]}\n'
+        '{"query": "anchor", "expected": ["docs://docs/absent.md"]}\n'
+    )
+
+    lexical = settled.json("bench", str(questions), "docs")["lexical"]
+    lines = settled.run("bench", str(questions)).stdout.splitlines()
+
+    assert lexical == {"hit@1": 0.5, "hit@5": 0.5, "hit@10": 0.5, "MRR": 0.5, "nDCG@10": 0.5}
+    assert lines[:2] == [
+        "mode     hit@1  hit@5  hit@10  MRR    nDCG@10",
+        "lexical  0.500  0.500  0.500   0.500  0.500",
+    ]
+
+
+def test_reindex_without_a_model_makes_nothing(settled: Desk) -> None:
+    assert settled.run("reindex", "docs").stdout == "0 passages embedded with none\n"
+    assert settled.json("reindex") == {"model": "none", "embedded": 0}
+
+
+def test_reindex_with_a_model_that_cannot_be_had_fails(settled: Desk) -> None:
+    done = settled.run("reindex", "docs", "--embedder", "some/model", "--log-level", "error", code=1)
+
+    assert done.stdout == ""
+    assert done.stderr == "bookwheel: the model some/model needs the extra 'hub': pip install 'bookwheel[hub]'\n"
+
+
+def test_search_goes_on_without_a_model_that_cannot_be_had(settled: Desk) -> None:
+    extra = {"BOOKWHEEL_EMBEDDER": "some/model"}
+
+    done = settled.run("search", "iron chain", "docs", extra=extra)
+
+    assert done.stdout == settled.run("search", "iron chain", "docs").stdout
+    assert done.stderr == "semantic ranking ready for 0 %; `bookwheel reindex` finishes it\n"
+
+
+def test_the_bundled_model_finds_by_meaning(desk: Desk) -> None:
+    (desk.docs / "cat.md").write_text("# Cat\n\nThe cat sleeps on the warm windowsill.\n")
+    words = ("search", "a feline napping in the sun")
+    model = ("--embedder", "minilm")
+
+    ingested = desk.json("ingest", "docs", *model)
+    by_words = desk.json(*words, *model, "--mode", "lexical")
+    both = desk.json(*words, *model, "--explain")
+
+    assert ingested == {"indexed": 3, "unchanged": 0, "dropped": 0, "skipped": 0, "embedded": 5}
+    assert by_words == []
+    assert [hit["path"] for hit in both] == ["cat.md"]
+    assert (both[0]["why"]["words"], both[0]["why"]["meaning_rank"]) == (0.0, 1)
+    assert desk.json("info", *model)["model"] == "minilm"
+
+
+def test_reindex_makes_what_is_missing_and_forgets_what_is_gone(desk: Desk) -> None:
+    model = {"BOOKWHEEL_EMBEDDER": "minilm"}
+    desk.run("ingest", "docs", "--embedder", "none")
+    waiting = desk.run("search", "iron", extra=model)
+    first = desk.run("reindex", extra=model)
+    (desk.docs / "a.md").write_text("# Anchor\n\nAn anchor holds.\n")
+
+    second = desk.run("reindex", extra=model)
+
+    assert waiting.stderr == "semantic ranking ready for 0 %; `bookwheel reindex` finishes it\n"
+    assert (first.stdout, second.stdout) == ("4 passages embedded with minilm\n", "0 passages embedded with minilm\n")
+    assert "embedded: 100 %" in desk.run("info", extra=model).stdout.splitlines()
 
 
 @pytest.mark.parametrize("name", ["libraries", "list", "info"])
@@ -322,8 +476,14 @@ def test_an_empty_store_is_no_error(desk: Desk, name: str) -> None:
         (["search"], "the following arguments are required: QUERY"),
         (["ingest"], "the following arguments are required: PATH"),
         (["toc", "a", "b"], "unrecognized arguments: b"),
-        (["search", "x", "--limit", "0"], "'0' is no number of results; give 1 or more"),
-        (["search", "x", "--limit", "many"], "'many' is no number of results; give 1 or more"),
+        (["search", "x", "--limit", "0"], "'0' is too few; give 1 or more"),
+        (["search", "x", "--limit", "many"], "'many' is too few; give 1 or more"),
+        (["search", "x", "--max-tokens", "0"], "'0' is too few; give 1 or more"),
+        (["read", "docs/a.md", "--max-tokens", "-1"], "'-1' is too few; give 1 or more"),
+        (["search", "x", "--mode", "magic"], "invalid choice: 'magic'"),
+        (["list", "--model-folder", "s3://bucket"], "model_folder in the command line is 's3://bucket'"),
+        (["bench"], "the following arguments are required: QUERIES.jsonl"),
+        (["bench", "docs/a.md"], "line 1 of docs/a.md must be an object with a query and a list of expected URIs"),
         (["list", "--colour"], "unrecognized arguments: --colour"),
         (["list", "--max-file-size", "0"], "max_file_size in the command line is '0'"),
         (["list", "--store", "s3://bucket"], "store in the command line is 's3://bucket'"),
@@ -350,6 +510,8 @@ def test_a_wrong_call_exits_with_two(settled: Desk, words: list[str], told: str)
         (["read", "docs://no.md"], "there is no document docs://no.md; `bookwheel list` names those there are\n"),
         (["list", "--config", "no.json"], "bookwheel: there is no config file no.json; check --config\n"),
         (["list", "docs", "--store", "docs/a.md"], "name another folder with --store\n"),
+        (["bench", "no.jsonl"], "bookwheel: no.jsonl cannot be read: No such file or directory\n"),
+        (["reindex", "absent"], "bookwheel: there is no file or folder absent; check the path\n"),
         (["read", "docs"], "bookwheel: "),
         (["toc", "docs/program.py"], "bookwheel: "),
     ],
@@ -457,7 +619,13 @@ def test_an_interrupted_ingest_is_finished_by_the_next(desk: Desk) -> None:
     assert told == ["bookwheel: interrupted; what was done is kept"]
     kept = desk.json("info")["documents"]
     assert kept > 0, "what was done is kept"
-    assert desk.json("ingest", "docs") == {"indexed": 2_002 - kept, "unchanged": kept, "dropped": 0, "skipped": 0}
+    assert desk.json("ingest", "docs") == {
+        "indexed": 2_002 - kept,
+        "unchanged": kept,
+        "dropped": 0,
+        "skipped": 0,
+        "embedded": 0,
+    }
     assert desk.json("info")["documents"] == 2_002
     assert len(desk.json("search", "chain")) == 10
 

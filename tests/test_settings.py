@@ -48,6 +48,7 @@ def test_without_any_layer_the_defaults_hold(tmp_path: Path) -> None:
         store=tmp_path / "data" / "bookwheel",
         embedder="minilm",
         model_folder=None,
+        language="english",
         read_only=False,
         poll=False,
         watch=True,
@@ -88,7 +89,7 @@ def test_the_strongest_layer_counts(name: str, given: list[Any], expected: list[
 
 def test_every_option_can_be_chosen_in_every_layer() -> None:
     values = {"face": "docs", "transport": "stdio", "store": "/store", "refresh_interval": "7", "max_file_size": "7",
-              "include": "a", "exclude": "a", "log_level": "debug"}  # fmt: skip
+              "include": "a", "exclude": "a", "log_level": "debug", "language": "german"}  # fmt: skip
     given = {option.name: values.get(option.name, "true") for option in OPTIONS}
     by_flag = choose(given)
     by_environment = choose(environment={option.variables[0]: given[option.name] for option in OPTIONS})

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 _WIDE = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_SENTENCE = re.compile(r"[.!?。！？][\"')\]]*(?=\s)|[。！？]|\n\s*\n|\n(?=\s*(?:[-*|#]|\d+\.))")
+_SENTENCE = re.compile(
+    r"(?<!^\d)(?<!\n\d)(?<!\n\d\d)[.!?。！？][\"')\]]*(?=\s)|[。！？]|\n\s*\n|\n(?=\s*(?:[-*|#]|\d+\.))"
+)
 
 
 def count(text: str) -> int:

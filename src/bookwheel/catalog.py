@@ -33,11 +33,17 @@ class Catalog:
     """The documents of some folders and libraries, kept in one store."""
 
     def __init__(
-        self, store: Path, folders: Sequence[Folder] = (), embedder: str = NONE, model_folder: Path | None = None
+        self,
+        store: Path,
+        folders: Sequence[Folder] = (),
+        embedder: str = NONE,
+        model_folder: Path | None = None,
+        language: str = "english",
     ) -> None:
         self._folder = store
         self._embedder = embedder
         self._model_folder = model_folder
+        self._language = language
         self._wanted = tuple({folder.scope: folder for folder in folders}.values())  # one named twice is served once
         self._ready = threading.Event()
         self._turn = threading.Lock()
@@ -50,7 +56,7 @@ class Catalog:
     @cached_property
     def store(self) -> Store:
         """The store, opened when it is first needed."""
-        return Store(self._folder)
+        return Store(self._folder, self._language)
 
     @cached_property
     def folders(self) -> tuple[tuple[Folder, Library], ...]:

@@ -110,12 +110,20 @@ def _default_store() -> Path:
     return base / "bookwheel"
 
 
+LANGUAGES = (
+    *("arabic", "armenian", "basque", "catalan", "czech", "danish", "dutch", "english", "esperanto", "estonian"),
+    *("finnish", "french", "german", "greek", "hindi", "hungarian", "indonesian", "irish", "italian", "lithuanian"),
+    *("nepali", "norwegian", "persian", "polish", "portuguese", "romanian", "russian", "serbian", "sesotho", "spanish"),
+    *("swedish", "tamil", "turkish", "yiddish"),
+)
+
 OPTIONS: tuple[Option, ...] = (
     Option("face", "contracts to serve: docs, sections (default: all)", (), _some_of("docs", "sections"), "NAME,…"),
     Option("transport", "how clients connect: stdio", "stdio", _one_of("stdio")),
     Option("store", "folder for the index (default: in your data folder)", None, _path, "DIR", ("LANCEDB_URI",)),
     Option("embedder", "model for search by meaning: minilm, nomic, none, or a name fastembed knows", "minilm", _text),
     Option("model_folder", "folder with the files of that model, instead of the hub", None, _path, "DIR"),
+    Option("language", "language that words are stemmed in; one for a store", "english", _one_of(*LANGUAGES)),
     Option("read_only", "offer no tool that changes anything", False, _switch, switch=True),
     Option("poll", "look for changes by polling, for network mounts", False, _switch, switch=True),
     Option("watch", "follow changes while serving", True, _switch, switch=True),
@@ -138,6 +146,7 @@ class Settings:
     store: Path
     embedder: str
     model_folder: Path | None
+    language: str
     read_only: bool
     poll: bool
     watch: bool

@@ -7,7 +7,9 @@ from argparse import ArgumentParser
 
 from bookwheel.settings import OPTIONS, Option
 
-STORE_OPTIONS = frozenset({"store", "embedder", "model_folder", "max_file_size", "include", "exclude", "log_level"})
+STORE_OPTIONS = frozenset(
+    {"store", "embedder", "model_folder", "language", "max_file_size", "include", "exclude", "log_level"}
+)
 
 
 def serve(parser: ArgumentParser) -> None:

@@ -61,7 +61,7 @@ def catalog_of(settings: Settings, folders: Sequence[Folder]) -> Catalog:
     """Return a catalog of these folders."""
     from bookwheel.catalog import Catalog  # noqa: PLC0415
 
-    return Catalog(settings.store, folders, settings.embedder, settings.model_folder)
+    return Catalog(settings.store, folders, settings.embedder, settings.model_folder, settings.language)
 
 
 def synced(options: argparse.Namespace) -> Catalog:

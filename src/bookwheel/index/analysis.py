@@ -1,6 +1,6 @@
 """Turn text into the terms that search compares.
 
-Case and diacritics are folded, English words stemmed and its stop words left out. An identifier
+Case and diacritics are folded, words stemmed, in English by default, and its stop words left out. An identifier
 (`max_open_books`, `setGearRatio`, `E-1042`, `2.4.1`, `notes/todo.md`) gives itself whole and its
 parts. Text written without spaces (Chinese, Japanese, Korean, Thai) gives single characters and pairs.
 """
@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
-from functools import cache, lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import Stemmer
 
+ENGLISH = "english"
 LONGEST = 64  # characters: longer runs are data, not words
 
 STOP_WORDS = frozenset(
@@ -48,6 +49,35 @@ _SPACELESS = re.compile(
 )
 
 
+class Language:
+    """The language that words are stemmed in; one for a whole process."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @cached_property
+    def stemmer(self) -> Stemmer.Stemmer:
+        """What finds the stem of a word, whatever its ending."""
+        import Stemmer  # noqa: PLC0415 - the command line answers most questions without it
+
+        return Stemmer.Stemmer(self.name, 0)
+
+    @property
+    def stop_words(self) -> frozenset[str]:
+        """The words that say nothing; known for English alone."""
+        return STOP_WORDS if self.name == ENGLISH else frozenset()
+
+    def speak(self, name: str) -> None:
+        """Go over to another language."""
+        if name != self.name:
+            self.name = name
+            self.__dict__.pop("stemmer", None)
+            analyse.cache_clear()
+
+
+SPOKEN = Language(ENGLISH)
+
+
 def terms(text: str) -> list[str]:
     """Return the terms of *text* in order, stop words left out unless there is nothing else."""
     found = [term for raw in text.split() for term in analyse(raw)]
@@ -57,9 +87,10 @@ def terms(text: str) -> list[str]:
 def analyse_all(raws: Collection[str]) -> list[Sequence[str]]:
     """Return the terms of every run of characters, as `analyse` does, for many at once."""
     plain = [_plain(raw) for raw in raws]
-    stems = iter(_stemmer().stemWords([word for word in plain if word and word not in STOP_WORDS]))
+    stopped = SPOKEN.stop_words
+    stems = iter(SPOKEN.stemmer.stemWords([word for word in plain if word and word not in stopped]))
     return [
-        (() if word in STOP_WORDS else (next(stems),)) if word else _run_terms(raw, stops=True)
+        (() if word in stopped else (next(stems),)) if word else _run_terms(raw, stops=True)
         for raw, word in zip(raws, plain, strict=True)
     ]
 
@@ -111,7 +142,7 @@ def _compound_terms(word: str, stops: bool) -> Iterable[str]:
 
 def _word_terms(word: str, stops: bool) -> list[str]:
     lower = word.lower()
-    return [] if len(lower) > LONGEST or (stops and lower in STOP_WORDS) else [stem(lower)]
+    return [] if len(lower) > LONGEST or (stops and lower in SPOKEN.stop_words) else [stem(lower)]
 
 
 def _spaceless_terms(word: str, stops: bool) -> list[str]:
@@ -125,12 +156,5 @@ def _spaceless_terms(word: str, stops: bool) -> list[str]:
 
 
 def stem(word: str) -> str:
-    """Return the English stem of a lower-case word; numbers and codes are left alone."""
-    return str(_stemmer().stemWord(word)) if word.isalpha() else word
-
-
-@cache
-def _stemmer() -> Stemmer.Stemmer:
-    import Stemmer  # noqa: PLC0415 - the command line answers most questions without it
-
-    return Stemmer.Stemmer("english", 0)
+    """Return the stem of a lower-case word; numbers and codes are left alone."""
+    return str(SPOKEN.stemmer.stemWord(word)) if word.isalpha() else word

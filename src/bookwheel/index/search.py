@@ -11,7 +11,7 @@ from itertools import islice
 
 import numpy as np
 
-from bookwheel.index.analysis import STOP_WORDS, fold, terms
+from bookwheel.index.analysis import SPOKEN, fold, terms
 from bookwheel.index.excerpt import excerpt
 from bookwheel.index.fusion import Fusion, fuse
 from bookwheel.index.postings import CHUNK_FIELDS, FIELDS, Integers
@@ -64,7 +64,7 @@ class Searcher:
             order = _order(scores.pages, allowed, max(query.limit, CANDIDATES))
             hits = _hits(db, now, scores, order, look.found)
             if query.explain:
-                hits = _explained(hits, now, words, look.found, fusion)
+                hits = _explained(hits, look, words, fusion)
             return list(_take(_distinct(hits, db) if query.distinct else hits, _phrases(text), db, query.limit))
 
     def _fuse(self, now: Snapshot, ranking: Ranking, wanted: Integers, query: Query) -> Fusion | None:
@@ -82,12 +82,12 @@ class _Look:
         self.now = now
         self.found: dict[tuple[str, str], tuple[Integers, Integers]] = {}
         self._db = db
-        self._wanted = wanted
+        self.wanted = wanted
 
     def up(self, term: str) -> bool:
         """Tell whether any wanted page has the term, and if so keep where."""
         found = occurrences(self._db, self.now, {term: spans(self.now, term)})
-        held = any(self._wanted[self._pages(name, units)].any() for (_, name), (units, _) in found.items())
+        held = any(self.wanted[self._pages(name, units)].any() for (_, name), (units, _) in found.items())
         if held:
             self.found |= found
         return held
@@ -129,7 +129,7 @@ def _words(look: _Look, text: str) -> Iterator[Word]:
 
 
 def _variants(look: _Look, term: str, last: bool) -> list[tuple[str, float]]:
-    if term in STOP_WORDS:
+    if term in SPOKEN.stop_words:
         return []
     begun = (
         [one for one in completions(look.now, term, MOST_VARIANTS) if look.up(one)] if last and len(term) > 2 else []
@@ -191,11 +191,10 @@ def _holds(now: Snapshot, field: str, units: Integers, page: int) -> bool:
     return place < len(units) and int(units[place]) < end
 
 
-def _explained(
-    hits: Iterator[Hit], now: Snapshot, words: Sequence[Word], found: Occurrences, fusion: Fusion | None
-) -> Iterator[Hit]:
+def _explained(hits: Iterator[Hit], look: _Look, words: Sequence[Word], fusion: Fusion | None) -> Iterator[Hit]:
     """Yield the hits with the parts of their scores: each field alone, both ranks, the weight of the words."""
-    alone = {name: rank(now, words, found, frozenset({name})).pages for name in FIELDS}
+    now, wanted = look.now, look.wanted
+    alone = {name: rank(now, words, look.found, frozenset({name})).pages for name in FIELDS}
     places = {int(number): place for place, number in enumerate(now.pages)}
     for hit in hits:
         page = places[hit.record.number]
@@ -203,9 +202,9 @@ def _explained(
         if fusion:
             why |= {
                 "words": round(float(fusion.words[page]), 4),
-                "words_rank": 1 + int((fusion.words > fusion.words[page]).sum()),
+                "words_rank": 1 + int((fusion.words[wanted] > fusion.words[page]).sum()),
                 "meaning": round(float(np.nan_to_num(fusion.meaning[page])), 4),
-                "meaning_rank": 1 + int((fusion.meaning > fusion.meaning[page]).sum()),
+                "meaning_rank": 1 + int((fusion.meaning[wanted] > fusion.meaning[page]).sum()),
                 "weight_of_words": round(fusion.weight, 2),
             }
         yield replace(hit, why=why)

@@ -124,17 +124,22 @@ def bury(db: sqlite3.Connection, places: Iterable[tuple[int, int]]) -> None:
         db.execute("UPDATE segments SET dead = ? WHERE number = ?", (bytes(marks), number))
 
 
-def tidy(db: sqlite3.Connection) -> None:
-    """Merge segments of about one size, and rewrite those that are mostly dead."""
+def untidy(db: sqlite3.Connection) -> list[list[int]]:
+    """Return which segments should become one: those of about one size, and each that is mostly dead."""
     tiers: dict[int, list[int]] = defaultdict(list)
+    rotten: list[list[int]] = []
     for number, size, dead in db.execute("SELECT number, LENGTH(owner) / 4, dead FROM segments ORDER BY number"):
         if dead.count(1) * 2 > len(dead):
-            _merge(db, [number])
+            rotten.append([number])
         else:
             tiers[_tier(size)].append(number)
-    for numbers in tiers.values():
-        if len(numbers) >= FANOUT:
-            _merge(db, numbers)
+    return rotten + [numbers for numbers in tiers.values() if len(numbers) >= FANOUT]
+
+
+def tidy(db: sqlite3.Connection) -> None:
+    """Merge what should become one."""
+    for numbers in untidy(db):
+        _merge(db, numbers)
 
 
 def _tier(size: int) -> int:

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bookwheel.index.analysis import ENGLISH, SPOKEN
 from bookwheel.index.database import Database, Layout
 from bookwheel.model import Chunk, Document, Library, Record, Source, Stamp
 
@@ -47,6 +48,8 @@ CREATE TABLE segments (
 CREATE TABLE postings (place INTEGER PRIMARY KEY, packed BLOB NOT NULL);
 CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 INSERT INTO state VALUES ('generation', 1);
+CREATE TABLE spoken (language TEXT NOT NULL);
+INSERT INTO spoken VALUES ('english');
 """,
     ("libraries", "documents", "texts", "segments", "postings"),
 )
@@ -71,9 +74,20 @@ class Entry:
 class Store:
     """What the index keeps, in one folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, language: str = ENGLISH) -> None:
         self.folder = folder
         self.database = Database(folder / FILE, LAYOUT)
+        SPOKEN.speak(language)
+        self._speak(language)
+
+    def _speak(self, language: str) -> None:
+        """See to it that documents indexed in another language are read anew."""
+        with self.database.reading() as db:
+            if db.execute("SELECT language FROM spoken").fetchone()[0] == language:
+                return
+        with self.database.writing() as db:
+            db.execute("UPDATE spoken SET language = ?", (language,))
+            db.execute("UPDATE documents SET modified = -1, digest = ''")
 
     # libraries
 
@@ -163,8 +177,18 @@ class Store:
                 number = segments.free_number(db)
                 pages = [_insert(db, library, entry, number, place) for place, entry in enumerate(entries)]
                 segments.write(db, number, segment, pages, postings)
-                segments.tidy(db)
+            self._tidy()
             yield len(entries)
+
+    def _tidy(self) -> None:
+        """Merge segments if that is due; a change can be found before the merge that it leads to."""
+        from bookwheel.index import segments  # noqa: PLC0415 - brings numpy
+
+        with self.database.reading() as db:
+            due = segments.untidy(db)
+        if due:
+            with self.database.writing() as db:
+                segments.tidy(db)
 
     def drop(self, library: Library, paths: Iterable[str]) -> None:
         """Forget these documents."""

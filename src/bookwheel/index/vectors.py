@@ -66,7 +66,7 @@ class VectorStore:
     def similarities(self, query: Vectors, places: Integers) -> Vectors:
         """Return the cosine between the query and the vector at each place; not a number where there is none."""
         with self._turn:
-            everyone = self._matrix[: self._size] @ query
+            everyone = np.vecdot(self._matrix[: self._size], query)  # a matrix product's threads would spin on after it
         everyone = np.append(everyone, np.float32(np.nan))
         return np.asarray(everyone[places], np.float32)
 
