@@ -7,6 +7,7 @@ removed at the end.
 from __future__ import annotations
 
 import json
+import os
 import sys
 import tempfile
 import textwrap
@@ -33,7 +34,8 @@ def main() -> None:
 async def converse(store: str) -> None:
     """Ask the server what an agent would ask it."""
     arguments = ["serve", str(LIBRARY), "--store", store, "--log-level", "warning"]
-    server = StdioServerParameters(command=str(PROGRAM), args=arguments)
+    chosen = {name: value for name, value in os.environ.items() if name.startswith("BOOKWHEEL_")}
+    server = StdioServerParameters(command=str(PROGRAM), args=arguments, env=chosen)
     async with Client(server) as client:
         tools = await client.list_tools()
         say(f"The server offers {len(tools.tools)} tools: {', '.join(tool.name for tool in tools.tools)}")

@@ -6,7 +6,8 @@ import re
 
 _WIDE = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _SENTENCE = re.compile(
-    r"(?<!^\d)(?<!\n\d)(?<!\n\d\d)[.!?。！？][\"')\]]*(?=\s)|[。！？]|\n\s*\n|\n(?=\s*(?:[-*|#]|\d+\.))"
+    r"(?<!^\d)(?<!\n\d)(?<!\n\d\d)[.!?][\"')\]]*(?=\s)|[。！？]"  # a stop, but not that of a numbered item
+    r"|\n\s*\n|\n(?=\s*(?:[-*|#]|\d+\.))"  # the end of a paragraph or an item
 )
 
 

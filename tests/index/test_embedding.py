@@ -60,7 +60,8 @@ def test_a_vector_does_not_depend_on_its_company(model: MiniLM) -> None:
 def test_any_text_has_a_vector(model: MiniLM, text: str) -> None:
     vectors = model.embed([text, "The wheel turns."])
 
-    assert (vectors.shape, vectors.dtype) == ((2, 384), np.float32)
+    assert vectors.shape == (2, 384)
+    assert vectors.dtype == np.float32
     assert np.linalg.norm(vectors, axis=1) == pytest.approx([1.0, 1.0], abs=1e-5)
 
 
@@ -163,12 +164,13 @@ def test_the_name_of_a_model_can_be_part_of_a_file_name(name: str, shown: str) -
 
 
 def test_a_model_of_the_hub_needs_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "fastembed", None)  # as if it were not installed
+    monkeypatch.setitem(sys.modules, "fastembed", None)  # as where it is not installed
     model = load("nomic", Path("models"))
 
-    for ask in (lambda: model.embed(["text"]), lambda: model.embed_query("text")):
-        with pytest.raises(Unavailable) as caught:
-            ask()
-        assert caught.value.message == (
-            "the model nomic-ai/nomic-embed-text-v1.5 needs the extra 'hub': pip install 'bookwheel[hub]'"
-        )
+    with pytest.raises(Unavailable) as at_text:
+        model.embed(["text"])
+    with pytest.raises(Unavailable) as at_query:
+        model.embed_query("text")
+
+    told = "the model nomic-ai/nomic-embed-text-v1.5 needs the extra 'hub': pip install 'bookwheel[hub]'"
+    assert (at_text.value.message, at_query.value.message) == (told, told)

@@ -333,6 +333,9 @@ def test_ranks_are_told_among_the_documents_that_may_be_seen(store: Store, model
 # near-duplicates
 
 
+LECTERN = "a lectern with an epicyclic gear train that stays level"
+
+
 @pytest.fixture
 def copies(store: Store) -> Store:
     text = (
@@ -354,8 +357,8 @@ def folded(hits: list[Hit]) -> dict[str, set[str]]:
 @pytest.mark.parametrize("mode", MODES)
 def test_near_duplicates_are_folded_into_the_best_and_named(copies: Store, model: MiniLM, mode: str) -> None:
     with searching(copies, model) as searcher:
-        every = found(searcher, "lectern gear train", mode)
-        hits = searcher.search(Query("lectern gear train", mode=mode, distinct=True))
+        every = found(searcher, LECTERN, mode)
+        hits = searcher.search(Query(LECTERN, mode=mode, distinct=True))
 
     names = {f"shelf/{path}" for path in ("first.md", "copy.md", "nearly.md")} - {f"shelf/{every[0]}"}
     assert set(every) == {"first.md", "copy.md", "nearly.md", "other.md"}
@@ -364,7 +367,7 @@ def test_near_duplicates_are_folded_into_the_best_and_named(copies: Store, model
 
 def test_near_duplicates_stay_unless_asked_otherwise(copies: Store, model: MiniLM) -> None:
     with searching(copies, model) as searcher:
-        hits = searcher.search(Query("lectern gear train"))
+        hits = searcher.search(Query(LECTERN))
 
     assert len(hits) == 4
     assert {hit.also for hit in hits} == {()}
@@ -372,7 +375,7 @@ def test_near_duplicates_stay_unless_asked_otherwise(copies: Store, model: MiniL
 
 def test_folding_makes_room_for_others(copies: Store, model: MiniLM) -> None:
     with searching(copies, model) as searcher:
-        hits = searcher.search(Query("lectern gear train", distinct=True, limit=2))
+        hits = searcher.search(Query(LECTERN, distinct=True, limit=2))
 
     assert len(hits) == 2
     assert hits[1].record.source.path == "other.md"

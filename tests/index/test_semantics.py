@@ -204,8 +204,8 @@ def test_a_halt_ends_it_and_the_next_time_it_goes_on(store: Store, semantics: Se
     share = semantics.share()
     second = fill(semantics)
 
-    assert (first, share) == (SAVE, pytest.approx(SAVE / total))
-    assert second == total - SAVE
+    assert (first, second) == (SAVE, total - SAVE)
+    assert share == pytest.approx(SAVE / total)
     assert len(words.asked) == len(set(words.asked)) == total
 
 
@@ -268,6 +268,37 @@ def test_search_finds_what_was_embedded_by_another_process_meanwhile(store: Stor
     assert paths(Searcher(store, reading).search(query))[0] == "wheel.md"
     for one in (reading, writing):
         one.close()
+
+
+def test_searches_are_answered_while_vectors_are_made(store: Store, semantics: Semantics) -> None:
+    shelve(store, pages(5 * SAVE))
+    searcher = Searcher(store, semantics)
+    filling = threading.Thread(target=fill, args=(semantics,))
+    filling.start()
+
+    shares = []
+    while filling.is_alive():
+        shares.append(semantics.share())
+        assert paths(searcher.search(Query("page 7")))[0] == "7.txt"
+    filling.join()
+
+    assert shares == sorted(shares)
+    assert semantics.share() == 1.0
+
+
+def test_every_model_has_vectors_of_its_own(store: Store, semantics: Semantics) -> None:
+    class Others(Words):
+        name = "others"
+
+    shelve(store, LIBRARY)
+    other = Semantics(store, Others())
+    fill(semantics)
+
+    shares = (semantics.share(), other.share())
+    made = fill(other)
+    other.close()
+
+    assert (shares, made) == ((1.0, 0.0), 4)
 
 
 # no model

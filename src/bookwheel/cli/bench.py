@@ -60,7 +60,12 @@ def measure(catalog: Catalog, questions: Sequence[Question]) -> dict[str, dict[s
 def _places(catalog: Catalog, question: Question, mode: str) -> tuple[list[int], int]:
     """Return at which ranks expected documents came, and how many were expected."""
     hits = catalog.search(Query(question.query, limit=DEPTH, mode=mode)).hits
-    ranks = [rank for rank, hit in enumerate(hits, 1) if _names(hit.record) & question.expected]
+    missing = set(question.expected)
+    ranks: list[int] = []
+    for rank, hit in enumerate(hits, 1):
+        if found := _names(hit.record) & missing:
+            missing -= found
+            ranks.append(rank)
     return ranks, len(question.expected)
 
 

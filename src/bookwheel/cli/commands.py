@@ -69,9 +69,16 @@ def search(options: argparse.Namespace) -> int:
         line(worded(hit))
     if not results.hits:
         line(f"Nothing found for {options.query!r} in {results.progress.indexed} documents.")
-    if options.mode != "lexical" and results.progress.embedded < 1:
-        warn(f"semantic ranking ready for {int(100 * results.progress.embedded)} %; `bookwheel reindex` finishes it")
+    _warn(catalog, options.mode, results.progress.embedded)
     return 0
+
+
+def _warn(catalog: Catalog, mode: str, embedded: float) -> None:
+    """Say what a search by meaning could not do."""
+    if mode == "vector" and (not catalog.semantics or catalog.semantics.problem):
+        warn(f"there is no model to compare by meaning ({catalog.model}): this went by words")
+    elif mode != "lexical" and embedded < 1:
+        warn(f"semantic ranking ready for {int(100 * embedded)} %; `bookwheel reindex` finishes it")
 
 
 def _passages(catalog: Catalog, hits: tuple[Hit, ...], options: argparse.Namespace) -> int:

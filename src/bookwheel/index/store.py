@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FILE = "catalog.db"
 LAYOUT = Layout(
-    1,
+    2,
     """
 CREATE TABLE libraries (
     number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, scope TEXT NOT NULL UNIQUE, root TEXT NOT NULL
@@ -51,7 +51,7 @@ INSERT INTO state VALUES ('generation', 1);
 CREATE TABLE spoken (language TEXT NOT NULL);
 INSERT INTO spoken VALUES ('english');
 """,
-    ("libraries", "documents", "texts", "segments", "postings"),
+    ("libraries", "documents", "texts", "segments", "postings", "spoken"),
 )
 _SPAN = struct.Struct("<6i")  # start, end, first and last line, page, section
 _COLUMNS = (
