@@ -26,7 +26,8 @@ CHANGED = "notifications/resources/list_changed"
 
 def serving(tree: Path, store: Path) -> list[str]:
     """Return the command that serves a tree."""
-    return [str(BOOKWHEEL), "serve", str(tree), "--store", str(store), "--log-level", "error"]
+    options = ["--store", str(store), "--embedder", "none", "--log-level", "error"]  # by words: search.py has the model
+    return [str(BOOKWHEEL), "serve", str(tree), *options]
 
 
 class Client:

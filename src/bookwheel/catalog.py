@@ -6,7 +6,7 @@ The join of the rooms: folders say which files there are, formats what is in the
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -137,13 +137,13 @@ class Catalog:
 
     # sync
 
-    def sync(self, report: Report | None = None) -> Changes:
-        """Bring the index up to date with the served folders."""
+    def sync(self, report: Report | None = None, paths: Collection[Path] | None = None) -> Changes:
+        """Bring the index up to date with the served folders, or with these files in them."""
         total = Changes()
         with self._turn:
             for folder, library in self.folders:
                 self._current = Sync(self.store, folder, library, self._halt)
-                total += self._current.run(report)
+                total += self._current.run(report, paths)
             self._ready.set()
         return total
 

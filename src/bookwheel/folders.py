@@ -120,6 +120,22 @@ def scan(folder: Folder) -> Iterator[Found | Skipped]:
     return Walk(folder).run()
 
 
+def glance(folder: Folder, path: str) -> Found | Skipped | None:
+    """Return what scan() would say of one file; None if it is not there or not served."""
+    place = folder.root / path
+    if not admits(folder, path):
+        return None
+    try:
+        status = place.stat()
+    except OSError as error:
+        return complaint(path, error)
+    if stat.S_ISDIR(status.st_mode):
+        return None
+    if reason := fault(os.fspath(place), status, folder.max_file_size):
+        return Skipped(shown(path), reason)
+    return Found(Source(folder.library, os.fspath(place), path), Stamp.of(status))
+
+
 def admits(folder: Folder, path: str) -> bool:
     """Return whether scan() would list *path*, relative to the root; its size and whether it can be read aside."""
     parts = path.split("/")
@@ -313,18 +329,19 @@ class Walk:
     def judge(self, entry: os.DirEntry[str], path: str, status: os.stat_result) -> Found | Skipped:
         """Return the file as found, or why it cannot be served."""
         usual = status.st_mode & MODE == REGULAR and status.st_size <= self.limit  # spares most files two calls
-        if reason := objection(entry.name) or ("" if usual else self.fault(entry.path, status)):
+        if reason := objection(entry.name) or ("" if usual else fault(entry.path, status, self.limit)):
             return Skipped(shown(path), reason)
         return Found(Source(self.library, entry.path, path), Stamp.of(status))
 
-    def fault(self, location: str, status: os.stat_result) -> str:
-        """Return why the file of this status cannot be served; empty if it can."""
-        if not stat.S_ISREG(status.st_mode):
-            return "it is a device, socket or pipe, not a file"
-        if status.st_size > self.limit:
-            return f"it has {status.st_size} bytes, more than the limit of {self.limit}"
-        readable = os.access(location, os.R_OK, effective_ids=EFFECTIVE)
-        return "" if readable else "it cannot be read: permission denied"
+
+def fault(location: str, status: os.stat_result, limit: int) -> str:
+    """Return why the file of this status cannot be served; empty if it can."""
+    if not stat.S_ISREG(status.st_mode):
+        return "it is a device, socket or pipe, not a file"
+    if status.st_size > limit:
+        return f"it has {status.st_size} bytes, more than the limit of {limit}"
+    readable = os.access(location, os.R_OK, effective_ids=EFFECTIVE)
+    return "" if readable else "it cannot be read: permission denied"
 
 
 def identity(location: str) -> tuple[int, int] | None:

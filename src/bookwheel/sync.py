@@ -6,14 +6,14 @@ import gc
 import hashlib
 import logging
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from bookwheel import formats
 from bookwheel.errors import BookwheelError
-from bookwheel.folders import Folder, Found, Skipped, scan
+from bookwheel.folders import Folder, Found, Skipped, glance, scan
 from bookwheel.index.chunking import split
 from bookwheel.index.store import Entry, Store
 from bookwheel.locks import turn
@@ -59,23 +59,24 @@ class Sync:
         self._documents: dict[str, Stamp] = {}
         self.waiting = 0
 
-    def run(self, report: Report | None = None) -> Changes:
-        """Do it; a halt ends it at the next file, and what is done by then is kept."""
+    def run(self, report: Report | None = None, paths: Collection[Path] | None = None) -> Changes:
+        """Do it, for the whole folder or for *paths* alone; a halt ends it at the next file, what is done is kept."""
         lock = self._store.folder / f"sync-{self._library.number}.lock"  # others would do the same work
         with turn(lock, self._halt) as held, _without_pauses():
-            return self._run(report) if held else Changes()
+            names = None if paths is None else _inside(self._folder.root, paths)
+            return self._run(report, names) if held else Changes()
 
-    def _run(self, report: Report | None) -> Changes:
-        documents = self._documents = self._store.stamps(self._library)
-        faults = self._store.faults(self._library)
-        found, bad = _look(self._folder)
+    def _run(self, report: Report | None, names: Collection[str] | None) -> Changes:
+        documents = self._documents = self._store.stamps(self._library, names)
+        faults = self._store.faults(self._library, names)
+        found, bad = _look(self._folder) if names is None else _glance(self._folder, names)
         self._clear(documents.keys() - found.keys() - bad.keys(), faults.keys() - found.keys() - bad.keys())
         for path, reason in bad.items():
             self._skip(path, UNSEEN, reason)
         known = documents | {path: stamp for path, (stamp, _) in faults.items()}
         changed = [one for one in found.values() if known.get(one.source.path) != one.stamp]
         indexed = sum(self._store.replace(self._library, self._batches(changed, report)))
-        now, left_out = self._store.stamps(self._library), self._store.faults(self._library)
+        now, left_out = self._store.stamps(self._library, names), self._store.faults(self._library, names)
         return Changes(indexed, len(now) - indexed, len(documents.keys() - now.keys()), len(left_out))
 
     def _clear(self, documents: set[str], faults: set[str]) -> None:
@@ -136,6 +137,23 @@ def _look(folder: Folder) -> tuple[dict[str, Found], dict[str, str]]:
             bad[one.path] = one.reason
         else:
             found[one.source.path] = one
+    return found, bad
+
+
+def _inside(root: Path, paths: Collection[Path]) -> list[str]:
+    return [path.relative_to(root).as_posix() for path in paths if path.is_relative_to(root)]
+
+
+def _glance(folder: Folder, names: Collection[str]) -> tuple[dict[str, Found], dict[str, str]]:
+    """Return the same as a look at the whole folder, but of a few files alone."""
+    found: dict[str, Found] = {}
+    bad: dict[str, str] = {}
+    for name in names:
+        outcome = glance(folder, name)
+        if isinstance(outcome, Skipped):
+            bad[name] = outcome.reason
+        elif outcome:
+            found[name] = outcome
     return found, bad
 
 

