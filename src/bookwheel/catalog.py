@@ -126,6 +126,10 @@ class Catalog:
             left -= len(found) if limit > 0 else 0
             yield from found
 
+    def generation(self) -> int:
+        """Return a number that is another one after every change of the index."""
+        return self.store.generation()
+
     def read(self, name: str, encoded: bool = False) -> Document:
         """Return the document a caller names, as it is on disk now."""
         folder, path = self.locate(name, encoded)

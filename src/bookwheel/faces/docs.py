@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from bookwheel import VERSION, budget
@@ -53,6 +54,7 @@ class Docs(Face):
     def __init__(self, catalog: Catalog, alone: bool = True) -> None:
         self._catalog = catalog
         self.identity = Identity("mcp-serve", VERSION)
+        self._page = lru_cache(maxsize=64)(self._make_page)  # as of a generation: many clients ask for the same
         schema = SEARCH_SCHEMA if alone else with_budget(SEARCH_SCHEMA)
         self.tools = [Tool("search_documents", "Search documents by title or content", schema, self._search)]
 
@@ -60,6 +62,10 @@ class Docs(Face):
 
     def resources(self, cursor: str) -> Page:
         """Return the documents by path, a page at a time; the cursor is the last name of the page before."""
+        self._catalog.wait()
+        return self._page(cursor, self._catalog.generation())
+
+    def _make_page(self, cursor: str, _generation: int) -> Page:
         found = list(self._catalog.records(cursor, PAGE + 1, frozenset(MIME_TYPES)))
         following = self._catalog.name(found[PAGE - 1].source) if len(found) > PAGE else ""
         return Page(tuple(self._resource(record) for record in found[:PAGE]), following)

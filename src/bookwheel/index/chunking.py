@@ -20,14 +20,19 @@ def split(document: Document) -> list[Chunk]:
     """Return the document's chunks in reading order: at least one, none for a heading with subsections alone."""
     text = document.text
     chunks: list[Chunk] = []
+    line_ends = _line_ends if "\r" in text else _new_lines
     line, counted = 1, 0
     for section, headings, start, end in _leaves(document):
         for first, last in cut(text, start, end):
-            line += _line_ends(text, counted, first)
-            end_line = line + _line_ends(text, first, last)
+            line += line_ends(text, counted, first)
+            end_line = line + line_ends(text, first, last)
             chunks.append(Chunk(first, last, line, end_line, section.id if section else "", headings))
             line, counted = end_line, last
     return chunks or [Chunk(document.body, document.body, 1, 1)]
+
+
+def _new_lines(text: str, start: int, end: int) -> int:
+    return text.count("\n", start, end)
 
 
 def _line_ends(text: str, start: int, end: int) -> int:

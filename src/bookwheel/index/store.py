@@ -110,7 +110,7 @@ class Store:
         """Return every library with its counts, by name."""
         counts = "COUNT(d.number), COALESCE(SUM(d.chunk_count), 0)"
         with self.database.reading() as db:
-            generation = db.execute("SELECT value FROM state WHERE name = 'generation'").fetchone()[0]
+            generation = read_generation(db)
             if self._counted[0] == generation:
                 return list(self._counted[1])
             rows = db.execute(
@@ -119,6 +119,11 @@ class Store:
             ).fetchall()
         self._counted = (generation, tuple(Library(*row) for row in rows))
         return list(self._counted[1])
+
+    def generation(self) -> int:
+        """Return a number that is another one after every change."""
+        with self.database.reading() as db:
+            return read_generation(db)
 
     # documents out
 
@@ -297,6 +302,11 @@ def _record(row: Sequence[Any]) -> Record:
         number, doc_id, source, Stamp(size, modified), digest, kind, title, heading, paragraph, known,
         problem, chunk_count, created,
     )  # fmt: skip
+
+
+def read_generation(db: sqlite3.Connection) -> int:
+    """Return the number of the last change."""
+    return int(db.execute("SELECT value FROM state WHERE name = 'generation'").fetchone()[0])
 
 
 def is_there(db: sqlite3.Connection, number: int) -> bool:
