@@ -46,6 +46,8 @@ class Catalog:
         self._language = language
         self._wanted = tuple({folder.scope: folder for folder in folders}.values())  # one named twice is served once
         self._ready = threading.Event()
+        self._store: Store | None = None
+        self._opening = threading.Lock()
         self._turn = threading.Lock()
         self._embedding = threading.Lock()
         self._halt = threading.Event()
@@ -53,10 +55,12 @@ class Catalog:
         if not folders:
             self._ready.set()
 
-    @cached_property
+    @property
     def store(self) -> Store:
         """The store, opened when it is first needed."""
-        return Store(self._folder, self._language)
+        with self._opening:
+            self._store = self._store or Store(self._folder, self._language)
+            return self._store
 
     @cached_property
     def folders(self) -> tuple[tuple[Folder, Library], ...]:
@@ -83,8 +87,8 @@ class Catalog:
         with self._turn, self._embedding:
             if "semantics" in self.__dict__ and self.semantics:
                 self.semantics.close()
-            if "store" in self.__dict__:
-                self.store.close()
+            if self._store:
+                self._store.close()
 
     # names: what a caller calls a document
 
@@ -161,9 +165,10 @@ class Catalog:
         """
         self.wait()
         results = self._search(query)
-        if not any(_stale(hit.record) for hit in results.hits):
+        stale = [Path(hit.record.source.location) for hit in results.hits if _stale(hit.record)]
+        if not stale:
             return results
-        self.sync()
+        self.sync(paths=stale)
         results = self._search(query)
         return replace(results, hits=tuple(hit for hit in results.hits if not _stale(hit.record)))
 

@@ -29,6 +29,7 @@ MIME_TYPES = {".md": "text/markdown", ".html": "text/markdown", ".txt": "text/pl
 PAGE = 200  # resources in one answer
 LONGEST = 150  # characters of a description
 MOST = 100  # hits in one answer
+MOST_SKIPPED = 20  # files that could not be read, named in an answer
 NONE = "."  # an extension that no file has
 
 SEARCH_SCHEMA = object_schema(
@@ -160,7 +161,7 @@ def freshness(progress: Progress) -> dict[str, object]:
     return {
         "indexed": progress.indexed,
         "waiting": progress.waiting,
-        "skipped": len(progress.skipped),
+        "skipped": [{"path": path, "reason": reason} for path, reason in progress.skipped[:MOST_SKIPPED]],
         "embedded": round(progress.embedded, 2),
     }
 

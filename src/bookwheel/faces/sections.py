@@ -53,6 +53,7 @@ CODES: Sequence[tuple[type[BookwheelError], str, str]] = (
     (Forbidden, "PERMISSION_DENIED", f"call {_LIST} for the files that can be read"),
     (NotFound, "FILE_NOT_FOUND", f"call {_LIST} for the files there are"),
     (Invalid, "INVALID_ARGUMENT", f"call it again, corrected; {_LIST} names the files there are"),
+    (BookwheelError, "INTERNAL_ERROR", f"try again, or call {_LIST} to see what can be read"),
 )
 
 

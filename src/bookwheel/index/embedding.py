@@ -6,10 +6,12 @@ is the cosine of the angle between them.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.util
 import re
 import socket
+import threading
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -128,14 +130,23 @@ class HubModel:
 
 
 def _hub_answers() -> bool:
-    """Tell at once whether the hub can be reached: its own client would go on trying for most of a minute."""
+    """Tell soon whether the hub can be reached: its own client would go on trying for most of a minute."""
     from huggingface_hub.constants import ENDPOINT, HF_HUB_OFFLINE  # noqa: PLC0415 - comes with fastembed
 
-    try:
-        with socket.create_connection((urlsplit(ENDPOINT).hostname or "", 443), HUB_PATIENCE):
-            return not HF_HUB_OFFLINE
-    except OSError:
-        return False
+    answers = threading.Event()
+
+    def call() -> None:
+        with (
+            contextlib.suppress(OSError),
+            socket.create_connection((urlsplit(ENDPOINT).hostname or "", 443), HUB_PATIENCE),
+        ):
+            answers.set()
+
+    if not HF_HUB_OFFLINE:
+        caller = threading.Thread(target=call, daemon=True)  # a name server that is silent knows no time-out of ours
+        caller.start()
+        caller.join(HUB_PATIENCE)
+    return answers.is_set()
 
 
 def load(name: str, folder: Path | None = None) -> Embedder:

@@ -17,6 +17,8 @@ from bookwheel.faces.base import Face
 from bookwheel.server.mcp import FaceServer
 from bookwheel.server.stdio import streams
 
+MANY = 200  # passages: fewer are embedded before anyone asks how far it is
+
 log = logging.getLogger(__name__)
 Refresh = Callable[[set[Path] | None], Awaitable[None]]  # of some files, or of everything
 Watch = Callable[[Refresh], Awaitable[None]]
@@ -76,12 +78,25 @@ async def _embed(catalog: Catalog, due: Signal) -> None:
     while True:
         await due.wait()
         try:
-            made = await anyio.to_thread.run_sync(catalog.embed, abandon_on_cancel=True)
+            made = await anyio.to_thread.run_sync(catalog.embed, _tell_tenths(), abandon_on_cancel=True)
         except BookwheelError as error:
             log.warning("vectors could not be made: %s", error.message)
             continue
         if made:
             log.info("made %d vectors; semantic ranking is ready", made)
+
+
+def _tell_tenths() -> Callable[[int, int], None]:
+    """Return what logs the progress of long work, ten times at most."""
+    told = 0
+
+    def tell(done: int, total: int) -> None:
+        nonlocal told
+        if 10 * done // total > told and total > MANY:
+            told = 10 * done // total
+            log.info("semantic ranking: %d of %d new passages (%d %%)", done, total, 100 * done // total)
+
+    return tell
 
 
 class Signal:
