@@ -118,7 +118,7 @@ def test_a_lexicon_finds_every_term_and_no_other(fields: dict[str, set[int]], ot
     keys = sorted(f"{term} {number}" for term, numbers in fields.items() for number in numbers)
     text = "".join(key + "\n" for key in keys).encode()
 
-    lexicon = Lexicon.of(text, np.arange(len(keys) + 1, dtype="<u4").tobytes())
+    lexicon = Lexicon(text, np.arange(len(keys) + 1, dtype="<u4").tobytes())
 
     for term in [*fields, other]:
         places = {number: keys.index(f"{term} {number}") for number in fields.get(term, ())}

@@ -24,7 +24,7 @@ def excerpt(text: str, terms: Set[str], width: int = WIDTH) -> str:
 
 def _places(text: str, terms: Set[str]) -> list[tuple[int, str]]:
     """Return where which of the terms are: what looks like one is analysed, the rest is not worth it."""
-    stems = {re.escape(term[: max(2, len(term) - 2)]) for term in terms}
+    stems = {re.escape(term[:-1] if len(term) > 3 or term.endswith("i") else term) for term in terms}
     if not stems:
         return []
     likely = re.compile("|".join(sorted(stems)), re.IGNORECASE) if text.isascii() else re.compile(r"\S+")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain, islice
 from typing import Any
 
@@ -176,38 +176,38 @@ def unpack(packed: bytes) -> tuple[Integers, Integers]:
     return numbers >> np.uint32(8), numbers & np.uint32(MOST)
 
 
-@dataclass(frozen=True, slots=True)
 class Lexicon:
     """The keys of a segment as one text, to be looked up without a string for each."""
 
-    text: bytes  # keys in order, each with a line end
-    starts: memoryview
-    ends: memoryview  # of each key in the text
-
-    @classmethod
-    def of(cls, text: bytes, starts: bytes) -> Lexicon:
-        """Return a lexicon from what is stored."""
+    def __init__(self, text: bytes, starts: bytes) -> None:
+        self._text = text  # keys in order, each with a line end
+        self._starts = memoryview(starts).cast("I")
         ends = np.flatnonzero(np.frombuffer(text, np.uint8) == 10)
-        return cls(text, memoryview(starts).cast("I"), memoryview(ends.astype("<u4").tobytes()).cast("I"))
+        self._ends = memoryview(ends.astype("<u4").tobytes()).cast("I")  # of each key in the text
 
-    def key(self, place: int) -> bytes:
+    @cached_property
+    def terms(self) -> frozenset[bytes]:
+        """All terms, for when many are asked for at once."""
+        return frozenset(key[:-2] for key in self._text.split(b"\n"))
+
+    def _key(self, place: int) -> bytes:
         """Return the key at a place."""
-        return self.text[self.ends[place - 1] + 1 if place else 0 : self.ends[place]]
+        return self._text[self._ends[place - 1] + 1 if place else 0 : self._ends[place]]
 
     def find(self, term: str) -> Iterator[tuple[int, int, int]]:
         """Yield for each field that has the term its number, and where the postings begin and end."""
         start = term.encode() + b" "
-        place = bisect_left(range(len(self.ends)), start, key=self.key)
-        while place < len(self.ends) and (key := self.key(place)).startswith(start):
-            yield int(key[len(start) :]), self.starts[place], self.starts[place + 1]
+        place = bisect_left(range(len(self._ends)), start, key=self._key)
+        while place < len(self._ends) and (key := self._key(place)).startswith(start):
+            yield int(key[len(start) :]), self._starts[place], self._starts[place + 1]
             place += 1
 
     def beginning(self, start: str, most: int) -> Iterator[str]:
         """Yield the terms of the first keys that begin with *start*."""
         begin = start.encode()
-        first = bisect_left(range(len(self.ends)), begin, key=self.key)
-        for place in range(first, min(len(self.ends), first + most * len(FIELDS))):
-            key = self.key(place)
+        first = bisect_left(range(len(self._ends)), begin, key=self._key)
+        for place in range(first, min(len(self._ends), first + most * len(FIELDS))):
+            key = self._key(place)
             if not key.startswith(begin):
                 return
             yield key[:-2].decode()

@@ -16,7 +16,7 @@ from bookwheel.index.excerpt import excerpt
 from bookwheel.index.fusion import Fusion, fuse
 from bookwheel.index.postings import CHUNK_FIELDS, FIELDS, Integers
 from bookwheel.index.ranking import Occurrences, Ranking, Word, rank
-from bookwheel.index.segments import Floats, Snapshot, completions, occurrences, snapshot, spans
+from bookwheel.index.segments import Floats, Snapshot, completions, known, occurrences, snapshot, spans
 from bookwheel.index.semantics import Semantics
 from bookwheel.index.store import Store, read_chunk, read_record, read_span
 from bookwheel.model import Chunk, Hit, Query
@@ -134,8 +134,8 @@ def _variants(look: _Look, term: str, last: bool) -> list[tuple[str, float]]:
     begun = (
         [one for one in completions(look.now, term, MOST_VARIANTS) if look.up(one)] if last and len(term) > 2 else []
     )
-    near = sorted(_neighbours(term) - set(begun)) if len(term) > 3 else []
-    close = [one for one in near if spans(look.now, one) and look.up(one)]
+    near = known(look.now, sorted(_neighbours(term) - set(begun))) if len(term) > 3 else []
+    close = [one for one in near if look.up(one)]
     return [(one, BEGUN) for one in begun] + [(one, NEAR) for one in close[:MOST_VARIANTS]]
 
 

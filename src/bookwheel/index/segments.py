@@ -224,7 +224,7 @@ def snapshot(db: sqlite3.Connection, last: Snapshot | None) -> Snapshot:
 
 
 def _lexicon(db: sqlite3.Connection, number: int) -> Lexicon:
-    return Lexicon.of(*db.execute("SELECT keys, starts FROM segments WHERE number = ?", (number,)).fetchone())
+    return Lexicon(*db.execute("SELECT keys, starts FROM segments WHERE number = ?", (number,)).fetchone())
 
 
 def _join(generation: int, parts: dict[int, Segment], lexicons: dict[int, Lexicon], dead: Integers) -> Snapshot:
@@ -270,6 +270,11 @@ def _norm(lengths: Integers) -> Floats:
 def spans(now: Snapshot, term: str) -> list[Span]:
     """Return where the postings of a term are: segment, field, begin, end."""
     return [(segment, *span) for segment, lexicon in now.lexicons.items() for span in lexicon.find(term)]
+
+
+def known(now: Snapshot, words: Iterable[str]) -> list[str]:
+    """Return those of the words that are terms somewhere, in order."""
+    return [word for word in words if any(word.encode() in lexicon.terms for lexicon in now.lexicons.values())]
 
 
 def occurrences(
