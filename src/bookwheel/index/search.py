@@ -12,6 +12,7 @@ from itertools import islice
 import numpy as np
 
 from bookwheel.index.analysis import SPOKEN, fold, terms
+from bookwheel.index.embedding import Vectors
 from bookwheel.index.excerpt import excerpt
 from bookwheel.index.fusion import Fusion, fuse
 from bookwheel.index.postings import CHUNK_FIELDS, FIELDS, Integers
@@ -50,6 +51,7 @@ class Searcher:
     def search(self, query: Query, libraries: frozenset[int] | None = None) -> list[Hit]:
         """Return the documents that answer the query, best first, from these libraries or from all."""
         text = query.text[:LONGEST_QUERY].replace("\0", " ").strip()
+        meaning = self._embed(text, query.mode)  # before anything is locked: it takes longer than all the rest
         with self._store.database.reading() as db:
             self._last = now = snapshot(db, self._last)
             wanted = _wanted(now, query, libraries)
@@ -58,7 +60,7 @@ class Searcher:
             look = _Look(db, now, wanted)
             words = list(_words(look, text))
             ranking = rank(now, words, look.found, _LOOK_IN[query.fields])
-            fusion = self._fuse(now, ranking, wanted, query)
+            fusion = self._fuse(now, ranking, wanted, query.mode, meaning)
             scores = fusion.ranking if fusion else ranking
             allowed = wanted & (ranking.pages > 0) if query.evidence or not fusion else wanted
             order = _order(scores.pages, allowed, max(query.limit, CANDIDATES))
@@ -67,12 +69,19 @@ class Searcher:
                 hits = _explained(hits, look, words, fusion)
             return list(_take(_distinct(hits, db) if query.distinct else hits, _phrases(text), db, query.limit))
 
-    def _fuse(self, now: Snapshot, ranking: Ranking, wanted: Integers, query: Query) -> Fusion | None:
-        """Join in what the query means, where there are vectors to compare it with."""
-        if query.mode == "lexical" or not self._semantics or not wanted.any():
+    def _embed(self, text: str, mode: str) -> Vectors | None:
+        """Return what a query means, if that is wanted and there is anything to compare it with."""
+        if mode == "lexical" or text in {"", EVERYTHING} or not self._semantics:
             return None
-        similar = self._semantics.similar(query.text[:LONGEST_QUERY], now)
-        return None if similar is None else fuse(now, ranking, similar, wanted, query.mode)
+        return self._semantics.embed_query(text)
+
+    def _fuse(
+        self, now: Snapshot, ranking: Ranking, wanted: Integers, mode: str, meaning: Vectors | None
+    ) -> Fusion | None:
+        """Join in what the query means."""
+        if meaning is None or not self._semantics or not wanted.any():
+            return None
+        return fuse(now, ranking, self._semantics.similar(meaning, now), wanted, mode)
 
 
 class _Look:

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from bookwheel.errors import Unavailable
-from bookwheel.index.embedding import Embedder
+from bookwheel.index.embedding import Embedder, Vectors
 from bookwheel.index.postings import Integers
 from bookwheel.index.prints import passage
 from bookwheel.index.segments import Floats, Snapshot, snapshot
@@ -55,15 +55,19 @@ class Semantics:
         alive = now.alive[now.owner]
         return float((self._where(now)[alive] >= 0).mean()) if alive.any() else 1.0
 
-    def similar(self, text: str, now: Snapshot) -> Floats | None:
-        """Return how close every chunk is to a query; None if nothing can be compared."""
+    def embed_query(self, text: str) -> Vectors | None:
+        """Return the vector of a query; None if there is nothing to compare it with."""
         if self.problem or not len(self.vectors):
             return None
         try:
-            return self.vectors.similarities(self.embedder.embed_query(text), self._where(now))
+            return self.embedder.embed_query(text)
         except Unavailable as error:
             self._give_up(error)
             return None
+
+    def similar(self, query: Vectors, now: Snapshot) -> Floats:
+        """Return how close every chunk is to a query; not a number where a chunk has no vector."""
+        return self.vectors.similarities(query, self._where(now))
 
     def _where(self, now: Snapshot) -> Integers:
         key = (now.generation, len(self.vectors))
