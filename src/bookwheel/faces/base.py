@@ -121,6 +121,10 @@ class Face:
         """Word an error as this contract does."""
         return Answer(f"Error: {error.message}", error=True)
 
+    def mishap(self, name: str, arguments: Arguments) -> Answer:
+        """Word a bug of ours that a tool ran into; the log says more."""
+        return self.failure(BookwheelError(f"{name} failed, and the server's log says why"), arguments)
+
     def resources(self, cursor: str) -> Page:
         """Return the resources from *cursor* on; empty for the first."""
         return Page(())

@@ -29,6 +29,10 @@ class Composed(Face):
         """Run a tool in the face it is from, errors in that face's words too."""
         return self._owner(name).call(name, arguments)
 
+    def mishap(self, name: str, arguments: Arguments) -> Answer:
+        """Word a bug as the face of that tool does."""
+        return self._owner(name).mishap(name, arguments)
+
     def _owner(self, name: str) -> Face:
         for face in self._faces:
             if any(tool.name == name for tool in face.tools):

@@ -111,7 +111,7 @@ class FaceServer(Server[Any]):
         except MCPError as error:
             if error.code != types.INTERNAL_ERROR:
                 raise
-            answer = self.face.failure(BookwheelError(error.message), arguments)
+            answer = self.face.mishap(params.name, arguments)
         return _result(answer)
 
     # resources
