@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import os
 import sqlite3
+import sys
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 
 import numpy as np
@@ -95,9 +97,9 @@ class Semantics:
         with turn(self._store.folder / f"embed-{self.embedder.name}.lock") as held:
             if not held:
                 return 0
-            _step_back()
             try:
-                return self._fill(halt, report)
+                with ThreadPoolExecutor(1, initializer=_step_back) as behind:
+                    return behind.submit(self._fill, halt, report).result()
             except Unavailable as error:
                 self._give_up(error)
                 return 0
@@ -157,6 +159,6 @@ class Semantics:
 
 
 def _step_back() -> None:
-    """Let every other thread go first, where the system can tell threads apart."""
-    if hasattr(os, "setpriority") and threading.current_thread() is not threading.main_thread():
+    """Let every other thread go first; a thread cannot take this back, so it is one made for the purpose."""
+    if sys.platform == "linux":  # elsewhere this would be the whole process
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOW)
