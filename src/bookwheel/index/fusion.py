@@ -1,7 +1,8 @@
 """Words and meaning as one score.
 
 Both are stretched over what the query found, so that the best of each counts 1, and added. The more of the query's
-words the best page has, the more the words count: an identifier is a matter of letters, a question of sense.
+words the best page has, the more the words count: an identifier is a matter of letters, a question of sense. As long as
+vectors are missing, meaning counts for less.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ def fuse(now: Snapshot, words: Ranking, similar: Floats, wanted: Integers, mode:
     meaning = np.fmax.reduceat(similar, now.first)
     seen = wanted & ~np.isnan(meaning)
     top = float(words.pages[wanted].max(initial=0.0))
-    weight = 0.0 if mode == "vector" else LEAST + GAIN * top
+    compared = float((~np.isnan(similar[wanted[now.owner]])).mean())  # few vectors say little of who is nearest
+    weight = 0.0 if mode == "vector" else 1 - compared * (1 - LEAST - GAIN * top)
     by_words = words.pages / max(top, 1e-9)
     low, high = (float(meaning[seen].min()), float(meaning[seen].max())) if seen.any() else (0.0, 1.0)
     stretched = (meaning - low) / (high - low) if high > low else np.ones_like(meaning)

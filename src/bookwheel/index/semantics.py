@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
+from itertools import takewhile
 
 import numpy as np
 
@@ -113,7 +114,7 @@ class Semantics:
         for start in range(0, len(waiting), SAVE):
             if halt.is_set():
                 break
-            made += self._make(now, waiting[start : start + SAVE])
+            made += self._make(now, waiting[start : start + SAVE], halt)
             if report:
                 report(min(start + SAVE, len(waiting)), len(waiting))
         return made
@@ -138,15 +139,18 @@ class Semantics:
         ordered: list[int] = once[np.argsort(now.norms["body"][once], kind="stable")].tolist()
         return ordered
 
-    def _make(self, now: Snapshot, chunks: Sequence[int]) -> int:
-        """Embed these chunks and keep their vectors."""
+    def _make(self, now: Snapshot, chunks: Sequence[int], halt: threading.Event) -> int:
+        """Embed these chunks, or those that come before a halt, and keep their vectors."""
         with self._store.database.reading() as db:
             texts = {int(now.prints[chunk]): text for chunk in chunks if (text := self._text(db, now, chunk))}
         some = list(texts.values())
-        vectors = [self.embedder.embed(some[start : start + BATCH]) for start in range(0, len(some), BATCH)]
-        if vectors:
-            self.vectors.add(list(texts), np.concatenate(vectors))
-        return len(some)
+        batches = takewhile(lambda _: not halt.is_set(), range(0, len(some), BATCH))
+        vectors = [self.embedder.embed(some[start : start + BATCH]) for start in batches]
+        if not vectors:
+            return 0
+        made = np.concatenate(vectors)
+        self.vectors.add(list(texts)[: len(made)], made)
+        return len(made)
 
     def _text(self, db: sqlite3.Connection, now: Snapshot, chunk: int) -> str:
         """Return what is to be embedded for a chunk; nothing if its document has been replaced meanwhile."""
