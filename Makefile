@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: install demo test check lint bench retrieval lock clean
+.PHONY: install demo test check lint bench hub retrieval lock clean
 
 install: $(STAMP) ## set up .venv; gives .venv/bin/bookwheel
 
@@ -30,6 +30,11 @@ lint: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+hub: ## test the models of the extra `hub`, in an environment of their own
+	@test -d .venv-hub || $(PYTHON) -m venv .venv-hub
+	.venv-hub/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[hub]' pytest pytest-timeout
+	.venv-hub/bin/python -m pytest tests/index/test_hub.py
+
 bench: install ## print what we claim, measured now (a missed limit is shown, and does not stop the rest)
 	-$(BIN)/python benchmarks/ground.py
 	-$(BIN)/python benchmarks/search.py --sections 10000
@@ -42,4 +47,4 @@ lock: ## pin every dependency anew
 	  --no-header --no-annotate --quiet --output-file requirements.lock
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	rm -rf .venv .venv-hub .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
