@@ -48,7 +48,7 @@ def test_without_any_layer_the_defaults_hold(tmp_path: Path) -> None:
         store=tmp_path / "data" / "bookwheel",
         embedder="minilm",
         model_folder=None,
-        language="english",
+        language=None,
         read_only=False,
         poll=False,
         watch=True,

@@ -38,7 +38,7 @@ class Catalog:
         folders: Sequence[Folder] = (),
         embedder: str = NONE,
         model_folder: Path | None = None,
-        language: str = "english",
+        language: str | None = None,
     ) -> None:
         self._folder = store
         self._embedder = embedder

@@ -123,7 +123,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("store", "folder for the index (default: in your data folder)", None, _path, "DIR", ("LANCEDB_URI",)),
     Option("embedder", "model for search by meaning: minilm, nomic, none, or a name fastembed knows", "minilm", _text),
     Option("model_folder", "folder with the files of that model, instead of the hub", None, _path, "DIR"),
-    Option("language", "language that words are stemmed in; one for a store", "english", _one_of(*LANGUAGES)),
+    Option("language", "language that words are stemmed in (default: the store's, English)", None, _one_of(*LANGUAGES)),
     Option("read_only", "offer no tool that changes anything", False, _switch, switch=True),
     Option("poll", "look for changes by polling, for network mounts", False, _switch, switch=True),
     Option("watch", "follow changes while serving", True, _switch, switch=True),
@@ -146,7 +146,7 @@ class Settings:
     store: Path
     embedder: str
     model_folder: Path | None
-    language: str
+    language: str | None
     read_only: bool
     poll: bool
     watch: bool

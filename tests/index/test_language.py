@@ -66,3 +66,16 @@ def test_the_same_language_reads_nothing_anew(tmp_path: Path, notes: Folder) -> 
     changes = Catalog(tmp_path / "store", [notes], language="german").sync()
 
     assert (changes.indexed, changes.unchanged) == (0, 1)
+
+
+def test_who_names_no_language_goes_on_in_that_of_the_store(tmp_path: Path, notes: Folder) -> None:
+    before = Catalog(tmp_path / "store", [notes], language="german")
+    before.sync()
+    before.close()
+    SPOKEN.speak(ENGLISH)
+    after = Catalog(tmp_path / "store", [notes])
+
+    changes = after.sync()
+
+    assert (changes.indexed, changes.unchanged) == (0, 1)
+    assert found(after, "Büchern") == ["a.md"]

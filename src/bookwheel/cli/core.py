@@ -107,6 +107,9 @@ def face_of(settings: Settings, catalog: Catalog, folders: Sequence[Folder]) -> 
     names = [name for name in ("docs", "sections") if name in (settings.face or {name})]
     alone = len(names) == 1
     made: dict[str, Face] = {"docs": Docs(catalog, alone), "sections": Sections(catalog, patterns, where, alone)}
+    if settings.read_only:
+        for face in made.values():
+            face.forbid_writes()
     return made[names[0]] if alone else Composed([made[name] for name in names])
 
 

@@ -117,6 +117,10 @@ class Face:
         except BookwheelError as error:
             return self.failure(error, arguments)
 
+    def forbid_writes(self) -> None:
+        """Take away every tool that changes anything."""
+        self.tools = [tool for tool in self.tools if not tool.writes]
+
     def failure(self, error: BookwheelError, arguments: Arguments) -> Answer:
         """Word an error as this contract does."""
         return Answer(f"Error: {error.message}", error=True)

@@ -66,11 +66,6 @@ def _prints(entry: Entry) -> list[int]:
     ]
 
 
-def new_vocabulary() -> Vocabulary:
-    """Return what remembers the words of a sync."""
-    return Vocabulary()
-
-
 def free_number(db: sqlite3.Connection) -> int:
     """Return a number that no segment ever had: readers know a segment by it."""
     question = "INSERT INTO state VALUES ('segment', 1) ON CONFLICT DO UPDATE SET value = value + 1 RETURNING value"

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bookwheel.index.analysis import ENGLISH, SPOKEN
+from bookwheel.index.analysis import SPOKEN
 from bookwheel.index.database import Database, Layout
 from bookwheel.model import Chunk, Document, Library, Record, Source, Stamp
 
@@ -75,18 +75,19 @@ class Entry:
 class Store:
     """What the index keeps, in one folder."""
 
-    def __init__(self, folder: Path, language: str = ENGLISH) -> None:
+    def __init__(self, folder: Path, language: str | None = None) -> None:
         self.folder = folder
         self.database = Database(folder / FILE, LAYOUT)
         self._counted: tuple[int, tuple[Library, ...]] = (-1, ())  # the libraries as of a generation
-        SPOKEN.speak(language)
         self._speak(language)
 
-    def _speak(self, language: str) -> None:
-        """See to it that documents indexed in another language are read anew."""
+    def _speak(self, language: str | None) -> None:
+        """Go on in the language of the store, or over to another: its documents are then read anew."""
         with self.database.reading() as db:
-            if db.execute("SELECT language FROM spoken").fetchone()[0] == language:
-                return
+            spoken = str(db.execute("SELECT language FROM spoken").fetchone()[0])
+        SPOKEN.speak(language or spoken)
+        if language in {None, spoken}:
+            return
         with self.database.writing() as db:
             db.execute("UPDATE spoken SET language = ?", (language,))
             db.execute("UPDATE documents SET modified = -1, digest = ''")
@@ -179,8 +180,9 @@ class Store:
         vocabulary: Vocabulary | None = None
         for entries in batches:
             from bookwheel.index import segments  # noqa: PLC0415 - brings numpy, which listing does not need
+            from bookwheel.index.postings import Vocabulary  # noqa: PLC0415 - the same
 
-            vocabulary = vocabulary or segments.new_vocabulary()
+            vocabulary = vocabulary or Vocabulary()
             segment, postings = segments.count(library, entries, vocabulary)
             with self.database.writing() as db:
                 _forget(db, library, [entry.document.source.path for entry in entries])
