@@ -334,7 +334,7 @@ def test_search_explains_when_asked_to(settled: Desk) -> None:
 
     fields = hit["why"].pop("fields")
     assert hit["why"] == {}
-    assert fields.keys() == {"body", "heading", "title", "path", "keywords"}
+    assert fields.keys() == {"body", "heading", "title", "path", "keywords", "description"}
     assert {name for name, score in fields.items() if score > 0} == {"body", "heading"}
     assert lines[-2:] == ["      fields: " + ", ".join(f"{name} {score}" for name, score in fields.items()), ""]
 
@@ -505,7 +505,6 @@ def test_a_wrong_call_exits_with_two(settled: Desk, words: list[str], told: str)
         (["toc", "absent.md"], "bookwheel: there is no file or folder absent.md; check the path\n"),
         (["read", "docs/a.md", "--section", "no"], "docs/a.md has no section no; see: bookwheel toc docs/a.md\n"),
         (["read", "docs://no.md"], "there is no document docs://no.md; `bookwheel list` names those there are\n"),
-        (["list", "--config", "no.json"], "bookwheel: there is no config file no.json; check --config\n"),
         (["list", "docs", "--store", "docs/a.md"], "name another folder with --store\n"),
         (["bench", "no.jsonl"], "bookwheel: no.jsonl cannot be read: No such file or directory\n"),
         (["reindex", "absent"], "bookwheel: there is no file or folder absent; check the path\n"),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bookwheel.errors import Invalid, NotFound
+from bookwheel.errors import Invalid
 from bookwheel.settings import OPTIONS, Settings, load, read_dotenv
 
 ALIASES = {"documentation_path": "paths", "auto_index": "watch", "exclude_patterns": "exclude"}
@@ -37,14 +38,30 @@ def choose(
     if file is not None:
         config = Path("config.json")
         config.write_text(json.dumps(file))
-    return load(flags or {}, environment or {}, ALIASES, config)
+    given = {"config": str(config)} if config else {}
+    return load({**given, **(flags or {})}, environment or {}, ALIASES)
 
 
 def test_without_any_layer_the_defaults_hold(tmp_path: Path) -> None:
     assert choose() == Settings(
-        paths=(Path(),),
+        paths=(),
+        config=None,
+        content={},
         face=(),
         transport="stdio",
+        host=None,
+        port=8080,
+        allowed_hosts=(),
+        auth_type="none",
+        auth_basic_username="",
+        auth_basic_password="",
+        auth_basic_password_file=None,
+        auth_api_keys="",
+        auth_api_keys_file=None,
+        search_max_results=10,
+        search_keywords_boost=3.0,
+        search_name_boost=2.0,
+        search_content_boost=1.0,
         store=tmp_path / "data" / "bookwheel",
         embedder="minilm",
         model_folder=None,
@@ -57,6 +74,7 @@ def test_without_any_layer_the_defaults_hold(tmp_path: Path) -> None:
         include=(),
         exclude=(),
         log_level="info",
+        log_format="text",
     )
 
 
@@ -88,15 +106,45 @@ def test_the_strongest_layer_counts(name: str, given: list[Any], expected: list[
 
 
 def test_every_option_can_be_chosen_in_every_layer() -> None:
-    values = {"face": "docs", "transport": "stdio", "store": "/store", "refresh_interval": "7", "max_file_size": "7",
-              "include": "a", "exclude": "a", "log_level": "debug", "language": "german"}  # fmt: skip
-    given = {option.name: values.get(option.name, "true") for option in OPTIONS}
+    values = {"face": "docs", "transport": "http", "store": "/store", "refresh_interval": "7", "max_file_size": "7",
+              "include": "a", "exclude": "a", "log_level": "debug", "log_format": "json", "language": "german",
+              "port": "7", "auth_type": "basic", "search_max_results": "7", "search_keywords_boost": "7",
+              "search_name_boost": "7", "search_content_boost": "7"}  # fmt: skip
+    options = [option for option in OPTIONS if option.name != "config"]
+    given = {option.name: values.get(option.name, "true") for option in options}
     by_flag = choose(given)
-    by_environment = choose(environment={option.variables[0]: given[option.name] for option in OPTIONS})
+    by_environment = choose(environment={option.variables[0]: given[option.name] for option in options})
+    by_dotenv = choose(dotenv="\n".join(f"{option.variables[0]}={given[option.name]}" for option in options))
+    Path(".env").unlink()
     by_file = choose(file=given)
-    by_dotenv = choose(dotenv="\n".join(f"{option.variables[0]}={given[option.name]}" for option in OPTIONS))
 
-    assert by_flag == by_environment == by_file == by_dotenv
+    assert by_flag == by_environment == by_dotenv == replace(by_file, config=None)
+    assert all(getattr(by_flag, option.name) != option.default for option in options if option.name != "watch")
+
+
+@pytest.mark.parametrize("suffix", ["yaml", "json", "conf"])
+def test_a_config_file_may_hold_what_is_no_option(suffix: str) -> None:
+    content = {"server": {"version": "1.10"}, "content": [], "poll": True}
+    Path(f"kb.{suffix}").write_text(json.dumps(content))
+
+    settings = load({}, {"ACDC_MCP_CONFIG": f"kb.{suffix}"}, ALIASES, frozenset({"server", "content"}))
+
+    assert (settings.content, settings.poll) == ({"server": {"version": "1.10"}, "content": []}, True)
+
+
+def test_a_fraction_in_yaml_stays_as_it_is_written() -> None:
+    Path("kb.yaml").write_text("server:\n  version: 1.10\nrefresh_interval: 2.5\n")
+
+    settings = load({"config": "kb.yaml"}, {}, ALIASES, frozenset({"server"}))
+
+    assert (settings.content, settings.refresh_interval) == ({"server": {"version": "1.10"}}, 2.5)
+
+
+def test_a_secret_is_not_shown() -> None:
+    with pytest.raises(Invalid) as caught:
+        choose(file={"auth_basic_password": ["hush"]})
+
+    assert "hush" not in caught.value.message
 
 
 def test_the_store_may_be_named_as_other_programs_do() -> None:
@@ -157,7 +205,7 @@ def test_paths_of_a_file_are_read_from_its_folder(given: dict[str, Any], expecte
     config.parent.mkdir()
     config.write_text(json.dumps(given))
 
-    settings = load({"paths": []}, {}, ALIASES, config)
+    settings = load({"paths": [], "config": str(config)}, {}, ALIASES)
 
     assert settings.paths == tuple(Path(one) for one in expected)
 
@@ -232,7 +280,7 @@ def test_unknown_keys_are_told_with_the_known_ones() -> None:
     with pytest.raises(Invalid) as caught:
         choose(file={"colour": 1, "age": 2, "watch": True})
 
-    assert caught.value.message.startswith("config.json has unknown options: age, colour; known are: auto_index, ")
+    assert caught.value.message.startswith("config.json has unknown options: age, colour; known are: allowed_hosts, ")
 
 
 @pytest.mark.parametrize("content", ["", "{", "[1]", '"text"', "null", '{"a": }', "\udcff"])
@@ -240,7 +288,7 @@ def test_a_file_that_is_no_object_is_refused(content: str) -> None:
     Path("config.json").write_bytes(content.encode("utf-8", "surrogateescape"))
 
     with pytest.raises(Invalid, match=r"the config file config\.json"):
-        load({}, {}, ALIASES, Path("config.json"))
+        load({"config": "config.json"}, {}, ALIASES)
 
 
 @pytest.mark.parametrize("paths", [5, [1], {"a": "b"}])
@@ -252,17 +300,17 @@ def test_paths_that_are_no_texts_are_refused(paths: object) -> None:
 def test_a_file_with_a_byte_order_mark_is_read() -> None:
     Path("config.json").write_text('\ufeff{"poll": true}')
 
-    assert load({}, {}, ALIASES, Path("config.json")).poll
+    assert load({"config": "config.json"}, {}, ALIASES).poll
 
 
 def test_a_missing_file_is_told() -> None:
-    with pytest.raises(NotFound, match=r"there is no config file absent\.json; check --config"):
-        load({}, {}, ALIASES, Path("absent.json"))
+    with pytest.raises(Invalid, match=r"there is no config file absent\.json; check --config"):
+        load({"config": "absent.json"}, {}, ALIASES)
 
 
 def test_a_folder_in_place_of_the_file_is_told(here: Path) -> None:
     with pytest.raises(Invalid, match="the config file"):
-        load({}, {}, ALIASES, here)
+        load({"config": str(here)}, {}, ALIASES)
 
 
 # .env

@@ -5,8 +5,9 @@ The join of the rooms: folders say which files there are, formats what is in the
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -17,9 +18,9 @@ from bookwheel import formats
 from bookwheel.containment import contain, stamp
 from bookwheel.errors import BookwheelError, Forbidden, NotFound, TooLarge
 from bookwheel.folders import Folder, admits
-from bookwheel.index.store import Store
+from bookwheel.index.store import Store, numbered
 from bookwheel.model import Document, Hit, Library, Progress, Query, Record, Results, Source, Stamp
-from bookwheel.sync import Changes, Report, Sync
+from bookwheel.sync import Changes, Report, Sync, admit
 
 if TYPE_CHECKING:
     from bookwheel.index.search import Searcher
@@ -27,74 +28,54 @@ if TYPE_CHECKING:
 
 NONE = "none"  # the name of no embedder
 PATIENCE = 10.0  # seconds a search waits for the first scan
+MOST_WARNINGS = 20  # files left out that are named in one go
+
+log = logging.getLogger(__name__)
 
 
-class Catalog:
-    """The documents of some folders and libraries, kept in one store."""
+class Shelf:
+    """What a caller may see of a catalog: some of its libraries, or all."""
 
-    def __init__(
-        self,
-        store: Path,
-        folders: Sequence[Folder] = (),
-        embedder: str = NONE,
-        model_folder: Path | None = None,
-        language: str | None = None,
-    ) -> None:
-        self._folder = store
-        self._embedder = embedder
-        self._model_folder = model_folder
-        self._language = language
-        self._wanted = tuple({folder.scope: folder for folder in folders}.values())  # one named twice is served once
-        self._ready = threading.Event()
-        self._store: Store | None = None
-        self._opening = threading.Lock()
-        self._turn = threading.Lock()
-        self._embedding = threading.Lock()
-        self._halt = threading.Event()
-        self._current: Sync | None = None
-        if not folders:
-            self._ready.set()
+    def __init__(self, catalog: Catalog, only: frozenset[str] | None = None) -> None:
+        self._catalog = catalog
+        self._only = only
+
+    def limited_to(self, names: Collection[str] | None) -> Shelf:
+        """Return the part of this shelf with these libraries, or all of it."""
+        if names is None:
+            return self
+        return Shelf(self._catalog, frozenset(names) & (frozenset(names) if self._only is None else self._only))
 
     @property
-    def store(self) -> Store:
-        """The store, opened when it is first needed."""
-        with self._opening:
-            self._store = self._store or Store(self._folder, self._language)
-            return self._store
-
-    @cached_property
     def folders(self) -> tuple[tuple[Folder, Library], ...]:
-        """The served folders, each with the library that keeps its documents."""
-        libraries = [self.store.register(one.library, one.scope, str(one.root)) for one in self._wanted]
-        return tuple(
-            (replace(folder, library=library.name), library)
-            for folder, library in zip(self._wanted, libraries, strict=True)
-        )
+        """The folders on this shelf, each with the library that keeps its documents; both by their served name."""
+        return tuple(one for one in self._catalog.served if self.shows(one[1].name))
 
-    @property
-    def stopped(self) -> bool:
-        """Whether it was told to stop."""
-        return self._halt.is_set()
+    def shows(self, name: str) -> bool:
+        """Tell whether a library may be seen."""
+        return self._only is None or name in self._only
 
-    def stop(self) -> None:
-        """End a sync under way at the next file; what it has indexed is kept."""
-        self._halt.set()
-        self._ready.set()
+    def libraries(self) -> list[Library]:
+        """Return the libraries on this shelf with their counts, by name; without folders, all of the store."""
+        known = self._catalog.store.libraries()
+        if not self._catalog.wanted:
+            return [one for one in known if self.shows(one.name)]
+        names = {library.number: library.name for _, library in self.folders}
+        shown = [replace(one, name=names[one.number]) for one in known if one.number in names]
+        return sorted(shown, key=lambda one: one.name)
 
-    def close(self) -> None:
-        """Let go of the store."""
-        self.stop()
-        with self._turn, self._embedding:
-            if "semantics" in self.__dict__ and self.semantics:
-                self.semantics.close()
-            if self._store:
-                self._store.close()
+    def library(self, name: str) -> Library:
+        """Return one library; raises NotFound if there is none of that name on this shelf."""
+        shown = {one.name: one for one in self.libraries()}
+        if name not in shown:
+            raise NotFound(f"there is no library {name}; there are: {', '.join(shown) or 'none'}", library=name)
+        return shown[name]
 
     # names: what a caller calls a document
 
     def name(self, source: Source) -> str:
         """Return the name a document goes by: its path, behind its library where there are several."""
-        return source.path if len(self._wanted) == 1 else f"{source.library}/{source.path}"
+        return source.path if len(self._catalog.wanted) == 1 else f"{source.library}/{source.path}"
 
     def locate(self, name: str, encoded: bool = False) -> tuple[Folder, str]:
         """Return the folder and the path inside it that a caller's name, or *encoded* part of a URI, means.
@@ -102,14 +83,11 @@ class Catalog:
         Raises OutsideRoots if it leads out of the folder, NotFound if nothing is served under it.
         """
         folder, inner = self._whose(name)
-        path = contain(folder.root, inner, encoded).relative_to(folder.root).as_posix()
-        if not admits(folder, path):
-            raise NotFound(f"{name} is not served here", name=name)
-        return folder, path
+        return folder, _place(folder, inner, encoded)
 
     def _whose(self, name: str) -> tuple[Folder, str]:
-        if len(self._wanted) == 1:
-            return self._wanted[0], name
+        if len(self._catalog.wanted) == 1 and (self._only is None or self.folders):
+            return self._catalog.wanted[0], name
         head, _, tail = name.partition("/")
         for folder, _ in self.folders:
             if folder.library in {head, unquote(head)}:
@@ -119,41 +97,39 @@ class Catalog:
     # list and read
 
     def records(self, after: str = "", limit: int = -1, suffixes: frozenset[str] = frozenset()) -> Iterator[Record]:
-        """Yield the documents of the served folders by name, from the first one after the name *after*."""
+        """Yield the documents of the folders by name, from the first one after the name *after*."""
         self.wait()
         left = limit
         for _, library in sorted(self.folders, key=lambda one: one[1].name):
-            start = _start(library, after, alone=len(self.folders) == 1)
+            start = _start(library, after, alone=len(self._catalog.wanted) == 1)
             if start is None or left == 0:
                 continue
-            found = self.store.records(library, start, left, suffixes)
+            found = self._catalog.store.records(library, start, left, suffixes)
             left -= len(found) if limit > 0 else 0
-            yield from found
+            yield from (_renamed(record, library.name) for record in found)
 
     def generation(self) -> int:
         """Return a number that is another one after every change of the index."""
-        return self.store.generation()
+        return self._catalog.store.generation()
 
     def read(self, name: str, encoded: bool = False) -> Document:
         """Return the document a caller names, as it is on disk now."""
         folder, path = self.locate(name, encoded)
+        return self._read(folder, path)
+
+    def read_in(self, library: str, name: str, encoded: bool = False) -> Document:
+        """Return the document of that name in one library."""
+        folder = next((one for one, _ in self.folders if one.library == library), None)
+        if folder is None:
+            raise NotFound(f"there is no library {library}", library=library)
+        return self._read(folder, _place(folder, name, encoded))
+
+    def _read(self, folder: Folder, path: str) -> Document:
         place = folder.root / path
         now = stamp(place)
         if now.size > folder.max_file_size:
-            raise _too_large(name, now, folder)
-        return _read(Source(folder.library, str(place), path))
-
-    # sync
-
-    def sync(self, report: Report | None = None, paths: Collection[Path] | None = None) -> Changes:
-        """Bring the index up to date with the served folders, or with these files in them."""
-        total = Changes()
-        with self._turn:
-            for folder, library in self.folders:
-                self._current = Sync(self.store, folder, library, self._halt)
-                total += self._current.run(report, paths)
-            self._ready.set()
-        return total
+            raise _too_large(path, now, folder)
+        return admit(folder, _read(Source(folder.library, str(place), path)))
 
     # search
 
@@ -168,16 +144,129 @@ class Catalog:
         stale = [Path(hit.record.source.location) for hit in results.hits if _stale(hit.record)]
         if not stale:
             return results
-        self.sync(paths=stale)
+        self._catalog.sync(paths=stale)
         results = self._search(query)
         return replace(results, hits=tuple(hit for hit in results.hits if not _stale(hit.record)))
 
     def _search(self, query: Query) -> Results:
-        libraries = self._libraries(query.libraries)
-        return Results(tuple(self._searcher.search(query, libraries)), self.progress())
+        names = {library.number: library.name for library in self._asked(query.libraries)}
+        found = self._catalog.searcher.search(query, frozenset(names))
+        hits = tuple(replace(hit, record=_renamed(hit.record, names[hit.record.library])) for hit in found)
+        return Results(hits, self.progress())
+
+    def _asked(self, names: Sequence[str]) -> list[Library]:
+        """Return the named libraries, or all on this shelf."""
+        return [self.library(name) for name in names] if names else self.libraries()
+
+    def passage(self, hit: Hit) -> str:
+        """Return the whole passage of a hit."""
+        return self._catalog.store.text(hit.record.number, hit.chunk.start, hit.chunk.end)
+
+    def wait(self, patience: float = PATIENCE) -> bool:
+        """Wait for the first sync to end; tell whether it has."""
+        return self._catalog.ready.wait(patience)
+
+    def progress(self) -> Progress:
+        """Return how far the index is."""
+        known = self.libraries()
+        store, semantics, current = self._catalog.store, self._catalog.semantics, self._catalog.current
+        skipped = tuple((path, why) for one in known for path, (_, why) in store.faults(one).items())
+        waiting = current.waiting if current and self.shows(current.library.name) else 0
+        return Progress(
+            sum(one.document_count for one in known), waiting, skipped, semantics.share() if semantics else 1.0
+        )
+
+
+class Catalog(Shelf):
+    """The documents of some folders and libraries, kept in one store: the shelf with everything on it."""
+
+    def __init__(
+        self,
+        store: Path,
+        folders: Sequence[Folder] = (),
+        embedder: str = NONE,
+        model_folder: Path | None = None,
+        language: str | None = None,
+    ) -> None:
+        super().__init__(self)
+        self._folder = store
+        self._embedder = embedder
+        self._model_folder = model_folder
+        self._language = language
+        once = {folder.scope: folder for folder in folders}  # one that is named twice is served once
+        self.wanted = tuple(_uniquely_named(once.values()))
+        self.ready = threading.Event()
+        self._store: Store | None = None
+        self._opening = threading.Lock()
+        self._turn = threading.Lock()
+        self._embedding = threading.Lock()
+        self._halt = threading.Event()
+        self.current: Sync | None = None
+        self._told: frozenset[tuple[str, str, str]] = frozenset()  # files left out, that were warned of
+        if not folders:
+            self.ready.set()
+
+    @property
+    def store(self) -> Store:
+        """The store, opened when it is first needed."""
+        with self._opening:
+            self._store = self._store or Store(self._folder, self._language)
+            return self._store
 
     @cached_property
-    def _searcher(self) -> Searcher:
+    def served(self) -> tuple[tuple[Folder, Library], ...]:
+        """The folders, each with the library that keeps its documents, both by the same name."""
+        kept = [self.store.register(one.library, one.scope, str(one.root)) for one in self.wanted]
+        return tuple(
+            (folder, replace(library, name=folder.library)) for folder, library in zip(self.wanted, kept, strict=True)
+        )
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it was told to stop."""
+        return self._halt.is_set()
+
+    def stop(self) -> None:
+        """End a sync under way at the next file; what it has indexed is kept."""
+        self._halt.set()
+        self.ready.set()
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self.stop()
+        with self._turn, self._embedding:
+            if "semantics" in self.__dict__ and self.semantics:
+                self.semantics.close()
+            if self._store:
+                self._store.close()
+
+    def sync(self, report: Report | None = None, paths: Collection[Path] | None = None) -> Changes:
+        """Bring the index up to date with the served folders, or with these files in them."""
+        total = Changes()
+        with self._turn:
+            for folder, library in self.served:
+                self.current = Sync(self.store, folder, library, self._halt)
+                try:
+                    total += self.current.run(report, paths)
+                except NotFound as error:  # the whole folder is gone: it may come back, and the others go on
+                    log.warning("%s is not brought up to date: %s", library.name, error.message)
+            self._warn()
+            self.ready.set()
+        return total
+
+    def _warn(self) -> None:
+        """Say which files are left out and why, once each as long as it stays so."""
+        bad = {(one.name, path, why) for _, one in self.served for path, (_, why) in self.store.faults(one).items()}
+        news = sorted(bad - self._told)
+        for library, path, reason in news[:MOST_WARNINGS]:
+            log.warning("%s/%s is left out: %s", library, path, reason)
+        if len(news) > MOST_WARNINGS:
+            log.warning("%d more files are left out; `bookwheel info` names them", len(news) - MOST_WARNINGS)
+        self._told = frozenset(bad)
+
+    @cached_property
+    def searcher(self) -> Searcher:
+        """What answers queries."""
         from bookwheel.index.search import Searcher  # noqa: PLC0415 - brings numpy, which listing does not need
 
         return Searcher(self.store, self.semantics)
@@ -197,20 +286,6 @@ class Catalog:
         with self._embedding:
             return self.semantics.fill(self._halt, report) if self.semantics else 0
 
-    def _libraries(self, names: Sequence[str]) -> frozenset[int] | None:
-        """Return the numbers of the named libraries, of the served ones, or None for all there are."""
-        if not names:
-            return frozenset(library.number for _, library in self.folders) if self._wanted else None
-        known = {library.name: library.number for library in self.store.libraries()}
-        for name in names:
-            if name not in known:
-                raise NotFound(f"there is no library {name}; there are: {', '.join(sorted(known))}", library=name)
-        return frozenset(known[name] for name in names)
-
-    def passage(self, hit: Hit) -> str:
-        """Return the whole passage of a hit."""
-        return self.store.text(hit.record.number, hit.chunk.start, hit.chunk.end)
-
     @property
     def model(self) -> str:
         """The model that compares by meaning, and what is wrong with it if anything."""
@@ -224,18 +299,29 @@ class Catalog:
         if self.semantics:
             self.semantics.prune()
 
-    def wait(self, patience: float = PATIENCE) -> bool:
-        """Wait for the first sync to end; tell whether it has."""
-        return self._ready.wait(patience)
 
-    def progress(self) -> Progress:
-        """Return how far the index is."""
-        served = {library.number for _, library in self.folders}
-        known = [one for one in self.store.libraries() if one.number in served or not served]
-        skipped = tuple((path, why) for one in known for path, (_, why) in self.store.faults(one).items())
-        waiting = self._current.waiting if self._current else 0
-        embedded = self.semantics.share() if self.semantics else 1.0
-        return Progress(sum(one.document_count for one in known), waiting, skipped, embedded)
+def _place(folder: Folder, name: str, encoded: bool) -> str:
+    """Return the path inside a folder that a caller's name means; raises if there is nothing, or it leads out."""
+    path = contain(folder.root, name, encoded).relative_to(folder.root).as_posix()
+    if not admits(folder, path):
+        raise NotFound(f"{name} is not served here", name=name)
+    return path
+
+
+def _uniquely_named(folders: Iterable[Folder]) -> list[Folder]:
+    """Return the folders, a later one of an equal name with `-2`, `-3`, … behind it."""
+    named: dict[str, Folder] = {}
+    for folder in folders:
+        free = next(name for name in numbered(folder.library) if name not in named)
+        named[free] = replace(folder, library=free)
+    return list(named.values())
+
+
+def _renamed(record: Record, library: str) -> Record:
+    """Return a record with its library as it is called here, whatever the store calls it."""
+    if record.source.library == library:
+        return record
+    return replace(record, source=replace(record.source, library=library))
 
 
 def _start(library: Library, after: str, alone: bool) -> str | None:

@@ -37,6 +37,8 @@ class Folder:
     max_file_size: int = 10_485_760
     hidden: bool = False
     ignore_files: bool = True
+    required: tuple[str, ...] = ()  # what the front matter of a file must say for it to be a document
+    titled_by: str = "title"  # what the front matter calls the title
 
     @property
     def scope(self) -> str:
@@ -49,6 +51,8 @@ class Folder:
             "hidden": self.hidden,
             "ignore_files": self.ignore_files,
         }
+        if self.required or self.titled_by != "title":
+            options |= {"required": self.required, "titled_by": self.titled_by}
         return json.dumps({"root": str(self.root), **options}, sort_keys=True)
 
     @classmethod
@@ -64,6 +68,8 @@ class Folder:
             options["max_file_size"],
             options["hidden"],
             options["ignore_files"],
+            tuple(options.get("required", ())),
+            options.get("titled_by", "title"),
         )
 
     @property

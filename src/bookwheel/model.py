@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +109,12 @@ class Document(Described):
     heading: str = ""  # the first top heading, or what stands for it
     paragraph: str = ""  # the first paragraph's text, white space folded
     sections: tuple[Section, ...] = ()
+    titled_by: str = "title"  # what its front matter calls the title
 
     @property
     def title(self) -> str:
         """The title an author gave it: front matter, then top heading, then file name."""
-        return self.word("title") or self.heading or self.source.stem
+        return self.word(self.titled_by) or self.heading or self.source.stem
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,7 @@ class Chunk:
     section: str = ""  # id of the section it is in; empty before the first heading
     headings: tuple[str, ...] = ()  # titles from the top heading down to its own
     page: int = 0  # 1-based where the format has pages, else 0
+    place: int = 0  # among the chunks of its document, from 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +148,7 @@ class Record(Described):
     problem: str
     chunk_count: int
     created: str  # ISO 8601
+    library: int = 0  # number of the library it is in
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +161,8 @@ class Query:
     fields: str = "both"  # "title", "content" or "both"
     limit: int = 10
     mode: str = "hybrid"  # "lexical", "vector" or "hybrid"
+    weights: Mapping[str, float] | None = None  # what a match counts in "title", "keywords" and "content"
+    where: Mapping[str, str | int] = field(default_factory=dict)  # what a hit must be, field by field
     evidence: bool = False  # only what has a word of the query: meaning may re-order, not add
     distinct: bool = False  # near-duplicates are folded into the best of them
     explain: bool = False  # say why each hit has its rank
@@ -197,3 +203,8 @@ class Results:
 
     hits: tuple[Hit, ...]
     progress: Progress
+
+
+def as_time(nanoseconds: int) -> str:
+    """Return a moment, in nanoseconds since the epoch, as ISO 8601 with its offset."""
+    return datetime.fromtimestamp(nanoseconds / 1e9, UTC).isoformat()

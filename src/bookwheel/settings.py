@@ -6,6 +6,7 @@ Layers, the stronger first: flags, environment, `.env` in the current folder, co
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -13,11 +14,13 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from bookwheel.errors import Invalid, NotFound
+from bookwheel.errors import Invalid
 
 PREFIX = "BOOKWHEEL_"
 TRUE = frozenset({"1", "true", "yes", "on"})
 FALSE = frozenset({"0", "false", "no", "off", ""})
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,9 @@ class Option:
     convert: Callable[[Any], Any]
     metavar: str = ""
     also: tuple[str, ...] = ()  # further environment names
+    short: str = ""  # the flag in one letter
     switch: bool = False  # a flag without a value
+    secret: bool = False  # never shown
 
     @property
     def flag(self) -> str:
@@ -63,10 +68,26 @@ def _number(value: Any) -> int:
     return int(value)
 
 
+def _port(value: Any) -> int:
+    if isinstance(value, bool) or not str(value).strip().isdecimal() or int(value) > 65_535:
+        raise ValueError("it must be a whole number from 0 (any free port) to 65535")
+    return int(value)
+
+
 def _seconds(value: Any) -> float:
     number = float(value) if not isinstance(value, bool) else -1.0
     if not 0 < number < float("inf"):
         raise ValueError("it must be a number of seconds above 0")
+    return number
+
+
+def _factor(value: Any) -> float:
+    try:
+        number = float(value) if not isinstance(value, bool) else -1.0
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise ValueError("it must be a number of at least 0")
     return number
 
 
@@ -102,6 +123,10 @@ def _path(value: Any) -> Path:
     return Path(value).expanduser().absolute()
 
 
+def _file(value: Any) -> Path:
+    return Path(_text(value)).expanduser()
+
+
 def _default_store() -> Path:
     if sys.platform == "darwin":
         base = Path.home() / "Library" / "Application Support"
@@ -117,9 +142,56 @@ LANGUAGES = (
     *("swedish", "tamil", "turkish", "yiddish"),
 )
 
+FACES = ("docs", "sections", "acdc")
+
 OPTIONS: tuple[Option, ...] = (
-    Option("face", "contracts to serve: docs, sections (default: all)", (), _some_of("docs", "sections"), "NAME,…"),
-    Option("transport", "how clients connect: stdio", "stdio", _one_of("stdio")),
+    Option(
+        "config", "options, or an organisation's sources, as a YAML or JSON file", None, _file, "FILE",
+        ("ACDC_MCP_CONFIG",), "-c",
+    ),
+    Option("face", f"contracts to serve: {', '.join(FACES)} (default: all)", (), _some_of(*FACES), "NAME,…"),
+    Option(
+        "transport", "how clients connect: stdio, http (or sse, which is the same)", "stdio",
+        _one_of("stdio", "http", "sse"), "NAME", ("ACDC_MCP_TRANSPORT",), "-t",
+    ),
+    Option(
+        "host", "address to listen at (default: 127.0.0.1; 0.0.0.0 for acdc alone)", None, _text, "HOST",
+        ("ACDC_MCP_HOST",), "-H",
+    ),
+    Option("port", "port to listen at; 0 picks a free one", 8080, _port, "PORT", ("ACDC_MCP_PORT",), "-p"),
+    Option("allowed_hosts", "further host names that clients may call the server by", (), _list, "HOST,…"),
+    Option(
+        "auth_type", "what clients must show: none, basic, apikey", "none", _one_of("none", "basic", "apikey"), "KIND",
+        ("ACDC_MCP_AUTH_TYPE",), "-a",
+    ),
+    Option(
+        "auth_basic_username", "user name for basic auth", "", _text, "NAME", ("ACDC_MCP_AUTH_BASIC_USERNAME",), "-u"
+    ),
+    Option(
+        "auth_basic_password", "password for basic auth", "", _text, "WORD", ("ACDC_MCP_AUTH_BASIC_PASSWORD",), "-P",
+        secret=True,
+    ),
+    Option("auth_basic_password_file", "file with that password", None, _path, "FILE"),
+    Option(
+        "auth_api_keys", "keys that let in; `key=docs,wiki` to these libraries alone, `;` before the next", "", _text,
+        "KEY,…", ("ACDC_MCP_AUTH_API_KEYS",), "-k", secret=True,
+    ),
+    Option("auth_api_keys_file", "file with such keys, one a line", None, _path, "FILE"),
+    Option(
+        "search_max_results", "most results of acdc's search", 10, _number, "N", ("ACDC_MCP_SEARCH_MAX_RESULTS",), "-m"
+    ),
+    Option(
+        "search_keywords_boost", "what a match in the keywords counts there", 3.0, _factor, "FACTOR",
+        ("ACDC_MCP_SEARCH_KEYWORDS_BOOST",),
+    ),
+    Option(
+        "search_name_boost", "what a match in the name counts there", 2.0, _factor, "FACTOR",
+        ("ACDC_MCP_SEARCH_NAME_BOOST",),
+    ),
+    Option(
+        "search_content_boost", "what a match in the content counts there", 1.0, _factor, "FACTOR",
+        ("ACDC_MCP_SEARCH_CONTENT_BOOST",),
+    ),
     Option("store", "folder for the index (default: in your data folder)", None, _path, "DIR", ("LANCEDB_URI",)),
     Option("embedder", "model for search by meaning: minilm, nomic, none, or a name fastembed knows", "minilm", _text),
     Option("model_folder", "folder with the files of that model, instead of the hub", None, _path, "DIR"),
@@ -132,7 +204,8 @@ OPTIONS: tuple[Option, ...] = (
     Option("include", "patterns of files to serve (default: every readable file)", (), _list, "GLOB,…"),
     Option("exclude", "patterns of files to leave out", (), _list, "GLOB,…"),
     Option("log_level", "how much to log", "info", _one_of("debug", "info", "warning", "error"), "LEVEL"),
-)
+    Option("log_format", "how to log: text or json", "text", _one_of("text", "json"), "FORM"),
+)  # fmt: skip
 BY_NAME = {option.name: option for option in OPTIONS}
 
 
@@ -141,8 +214,23 @@ class Settings:
     """What the user chose, converted and complete."""
 
     paths: tuple[Path, ...]
+    config: Path | None
+    content: Mapping[str, Any]  # what the config file says beside options: an organisation's sources
     face: tuple[str, ...]
     transport: str
+    host: str | None
+    port: int
+    allowed_hosts: tuple[str, ...]
+    auth_type: str
+    auth_basic_username: str
+    auth_basic_password: str
+    auth_basic_password_file: Path | None
+    auth_api_keys: str
+    auth_api_keys_file: Path | None
+    search_max_results: int
+    search_keywords_boost: float
+    search_name_boost: float
+    search_content_boost: float
     store: Path
     embedder: str
     model_folder: Path | None
@@ -155,23 +243,28 @@ class Settings:
     include: tuple[str, ...]
     exclude: tuple[str, ...]
     log_level: str
+    log_format: str
 
 
 def load(
-    flags: Mapping[str, Any], environment: Mapping[str, str], aliases: Mapping[str, str], config: Path | None = None
+    flags: Mapping[str, Any],
+    environment: Mapping[str, str],
+    aliases: Mapping[str, str],
+    other: frozenset[str] = frozenset(),
 ) -> Settings:
-    """Merge the layers into settings; *aliases* are further keys a config file may use."""
-    file = _read_file(config, aliases) if config else {}
+    """Merge the layers into settings; a config file may use *aliases* of options, and have the *other* keys too."""
     layers = [
         ("the command line", flags),
         ("the environment", _named(environment)),
         (".env", _named(read_dotenv(Path(".env")))),
-        (str(config), file),
     ]
+    config = _choose(BY_NAME["config"], layers)
+    content, file = _read_file(config, aliases, other) if config else ({}, {})
+    layers.append((str(config), file))
     values = {option.name: _choose(option, layers) for option in OPTIONS}
     values["store"] = values["store"] or _default_store()
-    paths = next((layer["paths"] for _, layer in layers if layer.get("paths")), ["."])
-    return Settings(paths=tuple(Path(path) for path in paths), **values)
+    paths: Sequence[str] = next((layer["paths"] for _, layer in layers if layer.get("paths")), ())
+    return Settings(paths=tuple(Path(path) for path in paths), content=content, **values)
 
 
 def _choose(option: Option, layers: Sequence[tuple[str, Mapping[str, Any]]]) -> Any:
@@ -180,7 +273,8 @@ def _choose(option: Option, layers: Sequence[tuple[str, Mapping[str, Any]]]) -> 
             try:
                 return option.convert(layer[option.name])
             except (ValueError, TypeError) as error:
-                raise Invalid(f"{option.name} in {where} is {layer[option.name]!r}: {error}") from error
+                given = "not shown" if option.secret else repr(layer[option.name])
+                raise Invalid(f"{option.name} in {where} is {given}: {error}") from error
     return option.default
 
 
@@ -208,21 +302,53 @@ def _unquoted(value: str) -> str:
     return value[1:-1] if quoted else value
 
 
-def _read_file(path: Path, aliases: Mapping[str, str]) -> dict[str, Any]:
-    """Return a config file's values under the names of their options."""
-    try:
-        content = json.loads(path.read_text("utf-8-sig"))
-    except FileNotFoundError as error:
-        raise NotFound(f"there is no config file {path}; check --config") from error
-    except (OSError, ValueError) as error:
-        raise Invalid(f"the config file {path} is not valid JSON: {error}") from error
+def _read_file(path: Path, aliases: Mapping[str, str], other: frozenset[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what a config file says beside options, and the options under their names."""
+    content = _parse_file(path)
     if not isinstance(content, dict):
         raise Invalid(f"the config file {path} must hold an object with named options")
-    known = {**{name: name for name in BY_NAME}, "paths": "paths", **aliases}
-    if unknown := sorted(content.keys() - known.keys()):
+    known = {**{name: name for name in BY_NAME if name != "config"}, "paths": "paths", **aliases}
+    beside = {key: value for key, value in content.items() if key in other}
+    unknown = sorted(str(key) for key in content.keys() - known.keys() - other)
+    if unknown and not beside:
         raise Invalid(f"{path} has unknown options: {', '.join(unknown)}; known are: {', '.join(sorted(known))}")
-    values = {known[key]: value for key, value in content.items()}
-    return _with_paths(values, path)
+    if unknown:
+        log.warning("%s has unknown entries, which count for nothing: %s", path, ", ".join(unknown))
+    values = {known[key]: value for key, value in content.items() if key in known}
+    return beside, _with_paths(values, path)
+
+
+def _parse_file(path: Path) -> Any:
+    try:
+        text = path.read_text("utf-8-sig")
+    except FileNotFoundError as error:
+        raise Invalid(f"there is no config file {path}; check --config") from error
+    except (OSError, ValueError) as error:
+        raise Invalid(f"the config file {path} cannot be read: {error}") from error
+    if path.suffix == ".json":
+        try:
+            return json.loads(text)
+        except ValueError as error:
+            raise Invalid(f"the config file {path} is not valid JSON: {error}") from error
+    return _parse_yaml(text, path)
+
+
+def _parse_yaml(text: str, path: Path) -> Any:
+    """Return what a YAML text says, its fractions and dates as they are written: `1.10` may be a version."""
+    import yaml  # noqa: PLC0415 - most starts have no such file
+
+    class Loader(yaml.SafeLoader):
+        """Knows fewer kinds of words."""
+
+    plain = {"tag:yaml.org,2002:float", "tag:yaml.org,2002:timestamp"}
+    Loader.yaml_implicit_resolvers = {
+        first: [(tag, pattern) for tag, pattern in kinds if tag not in plain]
+        for first, kinds in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+    try:
+        return yaml.load(text, Loader)  # noqa: S506 - it is a safe one
+    except yaml.YAMLError as error:
+        raise Invalid(f"the config file {path} is not valid YAML: {error}") from error
 
 
 def _with_paths(values: dict[str, Any], path: Path) -> dict[str, Any]:
@@ -236,4 +362,4 @@ def _with_paths(values: dict[str, Any], path: Path) -> dict[str, Any]:
     return {**values, "paths": [str(path.parent / Path(one).expanduser()) for one in paths]}
 
 
-assert {one.name for one in fields(Settings)} == BY_NAME.keys() | {"paths"}  # noqa: S101 - declared once, and here
+assert {one.name for one in fields(Settings)} == BY_NAME.keys() | {"paths", "content"}  # noqa: S101 - declared once, and here

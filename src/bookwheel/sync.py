@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import gc
 import hashlib
-import logging
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bookwheel import formats
-from bookwheel.errors import BookwheelError
+from bookwheel.errors import BookwheelError, ParseFailed
 from bookwheel.folders import Folder, Found, Skipped, glance, scan
 from bookwheel.index.chunking import split
 from bookwheel.index.store import Entry, Store
 from bookwheel.locks import turn
-from bookwheel.model import Library, Stamp
+from bookwheel.model import Document, Library, Stamp
 
 BATCH = 4_000_000  # characters that are indexed in one go: bounds memory, and what an interruption costs
 UNSEEN = Stamp(-1, -1)  # of a file that was not looked at closely enough to know when it changes
 
-log = logging.getLogger(__name__)
 Report = Callable[[int, int], None]  # called with how many files are done and how many there are
 
 
@@ -54,34 +52,34 @@ class Sync:
     def __init__(self, store: Store, folder: Folder, library: Library, halt: threading.Event) -> None:
         self._store = store
         self._folder = folder
-        self._library = library
+        self.library = library
         self._halt = halt
         self._documents: dict[str, Stamp] = {}
         self.waiting = 0
 
     def run(self, report: Report | None = None, paths: Collection[Path] | None = None) -> Changes:
         """Do it, for the whole folder or for *paths* alone; a halt ends it at the next file, what is done is kept."""
-        lock = self._store.folder / f"sync-{self._library.number}.lock"  # others would do the same work
+        lock = self._store.folder / f"sync-{self.library.number}.lock"  # others would do the same work
         with turn(lock, self._halt) as held, _without_pauses():
             names = None if paths is None else _inside(self._folder.root, paths)
             return self._run(report, names) if held else Changes()
 
     def _run(self, report: Report | None, names: Collection[str] | None) -> Changes:
-        documents = self._documents = self._store.stamps(self._library, names)
-        faults = self._store.faults(self._library, names)
+        documents = self._documents = self._store.stamps(self.library, names)
+        faults = self._store.faults(self.library, names)
         found, bad = _look(self._folder) if names is None else _glance(self._folder, names)
         self._clear(documents.keys() - found.keys() - bad.keys(), faults.keys() - found.keys() - bad.keys())
         for path, reason in bad.items():
             self._skip(path, UNSEEN, reason)
         known = documents | {path: stamp for path, (stamp, _) in faults.items()}
         changed = [one for one in found.values() if known.get(one.source.path) != one.stamp]
-        indexed = sum(self._store.replace(self._library, self._batches(changed, report)))
-        now, left_out = self._store.stamps(self._library, names), self._store.faults(self._library, names)
+        indexed = sum(self._store.replace(self.library, self._batches(changed, report)))
+        now, left_out = self._store.stamps(self.library, names), self._store.faults(self.library, names)
         return Changes(indexed, len(now) - indexed, len(documents.keys() - now.keys()), len(left_out))
 
     def _clear(self, documents: set[str], faults: set[str]) -> None:
         if documents or faults:
-            self._store.drop(self._library, documents | faults)
+            self._store.drop(self.library, documents | faults)
 
     def _batches(self, changed: Sequence[Found], report: Report | None) -> Iterator[list[Entry]]:
         """Yield what can be read of the changed files, a good mouthful at a time."""
@@ -109,10 +107,10 @@ class Sync:
         try:
             data = Path(source.location).read_bytes()
             digest = hashlib.sha256(data).hexdigest()
-            if source.path in self._documents and digest == self._store.digest(self._library, source.path):
-                self._store.touch(self._library, source.path, found.stamp)
+            if source.path in self._documents and digest == self._store.digest(self.library, source.path):
+                self._store.touch(self.library, source.path, found.stamp)
                 return None
-            document = formats.read(source, data)
+            document = admit(self._folder, formats.read(source, data))
             return Entry(document, found.stamp, digest, split(document))
         except FileNotFoundError:
             return None
@@ -123,9 +121,19 @@ class Sync:
         return None
 
     def _skip(self, path: str, stamp: Stamp, reason: str) -> None:
-        """Leave a file out, and say so once."""
-        if self._store.skip(self._library, path, stamp, reason):
-            log.warning("%s/%s is left out: %s", self._library.name, path, reason)
+        """Leave a file out."""
+        self._store.skip(self.library, path, stamp, reason)
+
+
+def admit(folder: Folder, document: Document) -> Document:
+    """Return a document as its folder takes it; raises ParseFailed if its front matter lacks what that requires."""
+    if folder.required and document.problem:
+        raise ParseFailed(f"{document.problem}; mend it")
+    for key in folder.required:
+        value = document.metadata.get(key)
+        if not isinstance(value, str) or not value.strip():
+            raise ParseFailed(f"its front matter has no text under `{key}`; add one", key=key)
+    return replace(document, titled_by=folder.titled_by)
 
 
 def _look(folder: Folder) -> tuple[dict[str, Found], dict[str, str]]:

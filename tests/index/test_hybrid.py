@@ -277,7 +277,7 @@ def why(searcher: Searcher, text: str, mode: str = "hybrid") -> dict[str, dict[s
     return {hit.record.source.path: dict(hit.why) for hit in hits}
 
 
-FIELDS = {"title", "path", "keywords", "heading", "body"}
+FIELDS = {"title", "path", "keywords", "description", "heading", "body"}
 
 
 def test_nothing_is_explained_unasked(settled: Searcher) -> None:

@@ -8,7 +8,7 @@ from argparse import ArgumentParser
 from bookwheel.settings import OPTIONS, Option
 
 STORE_OPTIONS = frozenset(
-    {"store", "embedder", "model_folder", "language", "max_file_size", "include", "exclude", "log_level"}
+    {"config", "store", "embedder", "model_folder", "language", "max_file_size", "include", "exclude", "log_level"}
 )
 
 
@@ -70,7 +70,6 @@ def printing(parser: ArgumentParser) -> None:
 
 
 def _options(parser: ArgumentParser, names: frozenset[str]) -> None:
-    parser.add_argument("--config", metavar="FILE", help="options as a JSON file")
     for option in OPTIONS:
         if option.name in names:
             _option(parser, option)
@@ -81,7 +80,8 @@ def _option(parser: ArgumentParser, option: Option) -> None:
     if option.switch:
         parser.add_argument(option.flag, action=argparse.BooleanOptionalAction, default=None, help=text)
     else:
-        parser.add_argument(option.flag, metavar=option.metavar or None, default=None, help=text)
+        names = (option.flag, option.short) if option.short else (option.flag,)
+        parser.add_argument(*names, metavar=option.metavar or None, default=None, help=text)
 
 
 def _count(text: str) -> int:

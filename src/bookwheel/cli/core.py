@@ -18,7 +18,6 @@ from bookwheel.settings import Settings, load
 
 if TYPE_CHECKING:
     from bookwheel.catalog import Catalog
-    from bookwheel.faces.base import Face
     from bookwheel.folders import Folder
     from bookwheel.model import Document
     from bookwheel.server.run import Refresh, Watch
@@ -29,10 +28,10 @@ Value = TypeVar("Value")
 
 def settings_of(options: argparse.Namespace) -> Settings:
     """Return what the user chose, and log as they chose."""
+    from bookwheel.faces.acdc_config import KEYS  # noqa: PLC0415
     from bookwheel.faces.sections import CONFIG_KEYS  # noqa: PLC0415
 
-    config = Path(options.config) if options.config else None
-    settings = load(vars(options), os.environ, CONFIG_KEYS, config)
+    settings = load(vars(options), os.environ, CONFIG_KEYS, KEYS)
     level = settings.log_level.upper()
     logging.basicConfig(stream=sys.stderr, level=level, format="%(levelname)s %(message)s", force=True)
     logging.getLogger("mcp").setLevel(max(logging.WARNING, logging.getLogger().level))
@@ -93,24 +92,6 @@ def interruptible(catalog: Catalog, work: Callable[[], Value]) -> Value:
     if catalog.stopped:
         raise KeyboardInterrupt
     return done
-
-
-def face_of(settings: Settings, catalog: Catalog, folders: Sequence[Folder]) -> Face:
-    """Return the face the user asked for, or all of them as one."""
-    from bookwheel.faces.composed import Composed  # noqa: PLC0415
-    from bookwheel.faces.docs import Docs  # noqa: PLC0415
-    from bookwheel.faces.sections import DEFAULTS, Sections  # noqa: PLC0415
-    from bookwheel.ignore import Patterns  # noqa: PLC0415
-
-    patterns = Patterns(settings.include or DEFAULTS.include, settings.exclude or DEFAULTS.exclude)
-    where = str(folders[0].root) if len(folders) == 1 else ""
-    names = [name for name in ("docs", "sections") if name in (settings.face or {name})]
-    alone = len(names) == 1
-    made: dict[str, Face] = {"docs": Docs(catalog, alone), "sections": Sections(catalog, patterns, where, alone)}
-    if settings.read_only:
-        for face in made.values():
-            face.forbid_writes()
-    return made[names[0]] if alone else Composed([made[name] for name in names])
 
 
 def watch_of(settings: Settings, folders: Sequence[Folder]) -> Watch | None:

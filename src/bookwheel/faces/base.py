@@ -9,12 +9,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote
 
+from bookwheel import budget
 from bookwheel.errors import BookwheelError, Invalid, NotFound
+from bookwheel.model import Progress, Record
+from bookwheel.prompts import Prompt
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 Arguments = Mapping[str, Any]
+MOST_SKIPPED = 20  # files that could not be read, named in an answer
 BUDGET = {
     "type": "integer",
     "minimum": 1,
@@ -54,6 +58,26 @@ class Content:
 
 
 @dataclass(frozen=True, slots=True)
+class Template:
+    """A family of resources, named by a URI with gaps."""
+
+    uri: str
+    name: str
+    description: str
+    mime_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """What a client wants completed: an argument of a prompt, or a variable of a template."""
+
+    owner: str  # name of the prompt, or URI of the template
+    name: str
+    begun: str  # what is there so far
+    others: Mapping[str, str] = field(default_factory=dict)  # values that are settled
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """Part of a long list, and where the next part begins (empty at the end)."""
 
@@ -69,8 +93,10 @@ class Tool:
     description: str
     schema: Mapping[str, Any]
     call: Callable[[Arguments], Answer]
-    title: str = ""
+    output: Mapping[str, Any] | None = None  # schema of the answer's data
     writes: bool = False
+    destroys: bool = False  # it can change or remove what is there
+    repeatable: bool = True  # calling it again with the same arguments changes nothing more
 
     @cached_property
     def validator(self) -> Validator:
@@ -100,10 +126,13 @@ class Identity:
 
 
 class Face:
-    """One contract. A face without resources shows none."""
+    """One contract. A face without resources or prompts shows none."""
 
     name: ClassVar[str]
     has_resources: bool = False
+    has_prompts: bool = False
+    completes: bool = False
+    changes_tools: bool = False  # they come and go
     identity: Identity
     tools: Sequence[Tool] = ()
 
@@ -137,6 +166,26 @@ class Face:
         """Return what a resource holds; raises NotFound for an unknown one."""
         raise NotFound(f"Resource not found: {uri}", uri=uri)
 
+    def templates(self) -> Sequence[Template]:
+        """Return the families of resources."""
+        return ()
+
+    def address(self, record: Record) -> str:
+        """Return the URI of a document; empty if this face does not show it."""
+        return ""
+
+    def prompts(self) -> Sequence[Prompt]:
+        """Return the prompts, each by its full name."""
+        return ()
+
+    def prompt(self, name: str, values: Mapping[str, str]) -> tuple[Prompt, str]:
+        """Return a prompt and its text with the values in place; raises NotFound or Invalid."""
+        raise NotFound(f"there is no prompt {name}", name=name)
+
+    def complete(self, gap: Gap) -> Sequence[str]:
+        """Return what can stand in a gap, given what is there so far."""
+        return ()
+
 
 def encode(path: str) -> str:
     """Return a path as the part of a URI that names it, each segment percent-encoded."""
@@ -148,9 +197,51 @@ def as_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def freshness(progress: Progress) -> dict[str, object]:
+    """Return how complete the index was, as data."""
+    return {
+        "indexed": progress.indexed,
+        "waiting": progress.waiting,
+        "skipped": [{"path": path, "reason": reason} for path, reason in progress.skipped[:MOST_SKIPPED]],
+        "embedded": round(progress.embedded, 2),
+    }
+
+
+def notes(progress: Progress) -> tuple[str, ...]:
+    """Return what a reader should know of an index that is not complete."""
+    said = []
+    if progress.waiting:
+        said.append(
+            f"Still indexing: {progress.share:.0%} of the documents are searchable so far "
+            f"({progress.waiting} files waiting). Search again in a moment for the rest."
+        )
+    if progress.embedded < 1:
+        said.append(f"Semantic ranking ready for {int(100 * progress.embedded)} % of the passages.")
+    return tuple(said)
+
+
 def with_budget(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return a schema with a budget of tokens beside its other arguments."""
     return {**schema, "properties": {**schema["properties"], "max_tokens": BUDGET}}
+
+
+def within_budget(rows: Iterable[Mapping[str, object]], most: int | None) -> list[Mapping[str, object]]:
+    """Return rows with their content as far as a budget goes, in whole sentences; the rest with its size."""
+    if most is None:
+        return list(rows)
+    shown: list[Mapping[str, object]] = []
+    for row in rows:
+        whole = str(row["content"])
+        text = budget.cut(whole, most) if most > 0 else ""
+        most -= budget.count(text)
+        left_out = len(whole) - len(text)
+        shown.append({**row, "content": text, **({"characters_left_out": left_out} if left_out else {})})
+    return shown
+
+
+def rows_schema(name: str, **others: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of an answer that is a list of objects, under a name."""
+    return object_schema([name], **{name: {"type": "array", "items": {"type": "object"}}}, **others)
 
 
 def object_schema(required: Iterable[str] = (), **properties: Mapping[str, Any]) -> dict[str, Any]:

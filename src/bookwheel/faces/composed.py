@@ -1,29 +1,42 @@
-"""Several faces as one: the union of their tools and resources, each answered by the face it is from."""
+"""Several faces as one: the union of their tools, resources and prompts, each answered by the face it is from."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bookwheel import VERSION
 from bookwheel.errors import NotFound
-from bookwheel.faces.base import Answer, Arguments, Content, Face, Identity, Page
+from bookwheel.faces.base import Answer, Arguments, Content, Face, Gap, Identity, Page, Template, Tool
+from bookwheel.model import Record
+from bookwheel.prompts import Prompt
 
 INSTRUCTIONS = (
-    "Documents of the served folders. Search with search_documents, or list the files, look at a table of contents "
-    "and read only the sections you need. Cite what you use by its URI or file name and its lines."
+    "Documents of the served folders. Search first; then look at a table of contents and read only the sections you "
+    "need. Cite what you use by its URI or file name and its lines."
 )
 
 
 class Composed(Face):
-    """Faces side by side; every tool keeps its name."""
+    """Faces side by side; every tool keeps its name, and where two have one of the same name, the first answers."""
 
     name = "composed"
+    completes = True
+    changes_tools = True
 
-    def __init__(self, faces: Sequence[Face]) -> None:
+    def __init__(self, faces: Sequence[Face], instructions: str = "") -> None:
         self._faces = faces
-        self.identity = Identity("bookwheel", VERSION, INSTRUCTIONS)
-        self.tools = [tool for face in faces for tool in face.tools]
+        self.identity = Identity("bookwheel", VERSION, f"{INSTRUCTIONS}\n\n{instructions}".strip())
         self.has_resources = any(face.has_resources for face in faces)
+        self.has_prompts = any(face.has_prompts for face in faces)
+
+    @property
+    def tools(self) -> Sequence[Tool]:  # type: ignore[override]  # they come and go with what there is to serve
+        """The tools of all faces."""
+        named: dict[str, Tool] = {}
+        for face in self._faces:
+            for tool in face.tools:
+                named.setdefault(tool.name, tool)
+        return list(named.values())
 
     def call(self, name: str, arguments: Arguments) -> Answer:
         """Run a tool in the face it is from, errors in that face's words too."""
@@ -33,11 +46,18 @@ class Composed(Face):
         """Word a bug as the face of that tool does."""
         return self._owner(name).mishap(name, arguments)
 
+    def forbid_writes(self) -> None:
+        """Take away every tool that changes anything, of every face."""
+        for face in self._faces:
+            face.forbid_writes()
+
     def _owner(self, name: str) -> Face:
         for face in self._faces:
             if any(tool.name == name for tool in face.tools):
                 return face
         raise NotFound(f"there is no tool {name}; there are: {', '.join(tool.name for tool in self.tools)}")
+
+    # resources
 
     def resources(self, cursor: str) -> Page:
         """Return the resources of one face after the other; the cursor says whose turn it is."""
@@ -49,7 +69,8 @@ class Composed(Face):
         page = shown[turn].resources(inner)
         if page.following:
             return Page(page.resources, f"{turn}:{page.following}")
-        return Page(page.resources, f"{turn + 1}:" if turn + 1 < len(shown) else "")
+        rest = self.resources(f"{turn + 1}:")
+        return Page(page.resources + rest.resources, rest.following)
 
     def read(self, uri: str) -> Sequence[Content]:
         """Return what a resource of any face holds."""
@@ -59,3 +80,28 @@ class Composed(Face):
             except NotFound:
                 continue
         raise NotFound(f"Resource not found: {uri}", uri=uri)
+
+    def templates(self) -> Sequence[Template]:
+        """Return the families of resources of all faces."""
+        return [template for face in self._faces for template in face.templates()]
+
+    def address(self, record: Record) -> str:
+        """Return the URI of a document, from the first face that shows it."""
+        return next((uri for face in self._faces if (uri := face.address(record))), "")
+
+    # prompts
+
+    def prompts(self) -> Sequence[Prompt]:
+        """Return the prompts of all faces."""
+        return [prompt for face in self._faces for prompt in face.prompts()]
+
+    def prompt(self, name: str, values: Mapping[str, str]) -> tuple[Prompt, str]:
+        """Return a prompt of any face and its text."""
+        for face in self._faces:
+            if any(one.name == name for one in face.prompts()):
+                return face.prompt(name, values)
+        return super().prompt(name, values)
+
+    def complete(self, gap: Gap) -> Sequence[str]:
+        """Return what any face knows to stand in a gap."""
+        return list(dict.fromkeys(value for face in self._faces for value in face.complete(gap)))

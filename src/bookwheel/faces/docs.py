@@ -7,29 +7,34 @@ from functools import lru_cache
 from typing import Any
 
 from bookwheel import VERSION, budget
-from bookwheel.catalog import Catalog
+from bookwheel.catalog import Shelf
 from bookwheel.errors import Forbidden, Invalid, NotFound
 from bookwheel.faces.base import (
     Answer,
     Arguments,
     Content,
     Face,
+    Gap,
     Identity,
     Page,
     Resource,
+    Template,
     Tool,
     encode,
+    freshness,
+    notes,
     object_schema,
+    rows_schema,
     with_budget,
 )
-from bookwheel.model import Hit, Progress, Query, Record
+from bookwheel.model import Hit, Query, Record
 
 SCHEME = "docs://"
+TEMPLATE = SCHEME + "{+path}"
 MIME_TYPES = {".md": "text/markdown", ".html": "text/markdown", ".txt": "text/plain"}  # HTML is given as Markdown
 PAGE = 200  # resources in one answer
 LONGEST = 150  # characters of a description
 MOST = 100  # hits in one answer
-MOST_SKIPPED = 20  # files that could not be read, named in an answer
 NONE = "."  # an extension that no file has
 
 SEARCH_SCHEMA = object_schema(
@@ -45,6 +50,8 @@ SEARCH_SCHEMA = object_schema(
     fileTypes={"type": "array", "items": {"type": "string"}, "description": "File extensions to search"},
 )
 
+OUTPUT_SCHEMA = rows_schema("results", matches={"type": "integer"}, index={"type": "object"})
+
 
 class Docs(Face):
     """Every Markdown, HTML and text file as a resource, and one tool to search them."""
@@ -52,12 +59,14 @@ class Docs(Face):
     name = "docs"
     has_resources = True
 
-    def __init__(self, catalog: Catalog, alone: bool = True) -> None:
+    def __init__(self, catalog: Shelf, alone: bool = True) -> None:
         self._catalog = catalog
         self.identity = Identity("mcp-serve", VERSION)
         self._page = lru_cache(maxsize=64)(self._make_page)  # as of a generation: many clients ask for the same
         schema = SEARCH_SCHEMA if alone else with_budget(SEARCH_SCHEMA)
-        self.tools = [Tool("search_documents", "Search documents by title or content", schema, self._search)]
+        self.tools = [
+            Tool("search_documents", "Search documents by title or content", schema, self._search, OUTPUT_SCHEMA)
+        ]
 
     # resources
 
@@ -83,6 +92,22 @@ class Docs(Face):
 
     def _uri(self, record: Record) -> str:
         return SCHEME + encode(self._catalog.name(record.source))
+
+    def address(self, record: Record) -> str:
+        """Return the URI of a document of its folders."""
+        shown = record.source.suffix in MIME_TYPES and self._catalog.shows(record.source.library)
+        return self._uri(record) if shown else ""
+
+    def templates(self) -> Sequence[Template]:
+        """Return the one family of resources."""
+        return [Template(TEMPLATE, "document", "A document of the served folders", "text/markdown")]
+
+    def complete(self, gap: Gap) -> Sequence[str]:
+        """Return the paths that begin as the one in a URI does."""
+        if gap.owner != TEMPLATE:
+            return ()
+        names = (self._catalog.name(record.source) for record in self._catalog.records(suffixes=frozenset(MIME_TYPES)))
+        return [name for name in names if name.startswith(gap.begun)]
 
     def read(self, uri: str) -> Sequence[Content]:
         """Return a document's text: as it is in the file, or as Markdown if that is HTML."""
@@ -154,29 +179,6 @@ def describe(record: Record) -> str:
     head = text[:LONGEST]  # one character is for the ellipsis
     cut = head.rfind(" ")
     return head[: cut if cut > 0 else LONGEST - 1].rstrip(" ,;:.-–—") + "…"
-
-
-def freshness(progress: Progress) -> dict[str, object]:
-    """Return how complete the index was, as data."""
-    return {
-        "indexed": progress.indexed,
-        "waiting": progress.waiting,
-        "skipped": [{"path": path, "reason": reason} for path, reason in progress.skipped[:MOST_SKIPPED]],
-        "embedded": round(progress.embedded, 2),
-    }
-
-
-def notes(progress: Progress) -> tuple[str, ...]:
-    """Return what a reader should know of an index that is not complete."""
-    said = []
-    if progress.waiting:
-        said.append(
-            f"Still indexing: {progress.share:.0%} of the documents are searchable so far "
-            f"({progress.waiting} files waiting). Search again in a moment for the rest."
-        )
-    if progress.embedded < 1:
-        said.append(f"Semantic ranking ready for {int(100 * progress.embedded)} % of the passages.")
-    return tuple(said)
 
 
 def _words(query: str) -> str:

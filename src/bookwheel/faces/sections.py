@@ -6,10 +6,21 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 
-from bookwheel import VERSION, budget
-from bookwheel.catalog import Catalog
+from bookwheel import VERSION
+from bookwheel.catalog import Shelf
 from bookwheel.errors import BookwheelError, Forbidden, Invalid, NotFound, ParseFailed, TooLarge, Unreadable
-from bookwheel.faces.base import Answer, Arguments, Face, Identity, Tool, as_json, object_schema, with_budget
+from bookwheel.faces.base import (
+    Answer,
+    Arguments,
+    Face,
+    Identity,
+    Tool,
+    as_json,
+    object_schema,
+    rows_schema,
+    with_budget,
+    within_budget,
+)
 from bookwheel.ignore import Patterns
 from bookwheel.model import Document, Record, Section
 
@@ -35,6 +46,8 @@ _READ_SCHEMA = object_schema(
     filename=_FILENAME,
     section_ids={"type": "array", "items": {"type": "string"}, "description": f"Section ids from {_CONTENTS}"},
 )
+
+OUTPUT_SCHEMA = rows_schema("result")
 
 
 class SectionNotFound(NotFound):
@@ -63,7 +76,7 @@ class Sections(Face):
     name = "sections"
 
     def __init__(
-        self, catalog: Catalog, patterns: Patterns = DEFAULTS, search_path: str = "", alone: bool = True
+        self, catalog: Shelf, patterns: Patterns = DEFAULTS, search_path: str = "", alone: bool = True
     ) -> None:
         self._catalog = catalog
         self._patterns = patterns
@@ -76,6 +89,7 @@ class Sections(Face):
                 f"Start here, then call {_CONTENTS} for a file that looks right.",
                 object_schema(),
                 self._list,
+                OUTPUT_SCHEMA,
             ),
             Tool(
                 _CONTENTS,
@@ -83,6 +97,7 @@ class Sections(Face):
                 f"Then call {_READ} with the ids you need.",
                 object_schema(["filename"], filename=_FILENAME),
                 self._table_of_contents,
+                OUTPUT_SCHEMA,
             ),
             Tool(
                 _READ,
@@ -90,6 +105,7 @@ class Sections(Face):
                 f"The id {PREAMBLE} gives the text before the first heading, {WHOLE} the whole body.",
                 _READ_SCHEMA if alone else with_budget(_READ_SCHEMA),
                 self._read_sections,
+                OUTPUT_SCHEMA,
             ),
         ]
 
@@ -125,7 +141,7 @@ class Sections(Face):
         if missing := [one for one in dict.fromkeys(ids) if one not in parts]:
             raise SectionNotFound(f"{arguments['filename']} has no section {', '.join(missing)}", missing=missing)
         rows = [_read(document, parts[one]) for one in ids]
-        return _answer(_within(rows, arguments["max_tokens"]) if "max_tokens" in arguments else rows)
+        return _answer(within_budget(rows, arguments.get("max_tokens")))
 
     def _document(self, filename: str) -> Document:
         document = self._catalog.read(filename)
@@ -167,17 +183,6 @@ def _parts(document: Document) -> dict[str, Section]:
     if document.text[document.body : first].strip():
         parts[PREAMBLE] = Section(PREAMBLE, "", 0, document.body, first, 1)
     return parts
-
-
-def _within(rows: list[dict[str, str]], most: int) -> list[dict[str, object]]:
-    """Return the sections as far as the budget goes, in whole sentences, with the size of what is left out."""
-    shown: list[dict[str, object]] = []
-    for row in rows:
-        text = budget.cut(row["content"], most) if most > 0 else ""
-        most -= budget.count(text)
-        left_out = len(row["content"]) - len(text)
-        shown.append({**row, "content": text, **({"characters_left_out": left_out} if left_out else {})})
-    return shown
 
 
 def _read(document: Document, section: Section) -> dict[str, str]:

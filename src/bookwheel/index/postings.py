@@ -21,7 +21,7 @@ import numpy.typing as npt
 from bookwheel.index.analysis import analyse_all, terms
 
 CHUNK_FIELDS = ("body", "heading")
-PAGE_FIELDS = ("title", "path", "keywords")
+PAGE_FIELDS = ("title", "path", "keywords", "description")
 FIELDS = CHUNK_FIELDS + PAGE_FIELDS
 MOST = 255  # a count beyond this adds nothing to a score
 

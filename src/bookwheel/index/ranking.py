@@ -17,11 +17,17 @@ from bookwheel.index.postings import CHUNK_FIELDS, Integers
 from bookwheel.index.segments import Floats, Snapshot
 
 SATURATION = 2.0  # BM25's k1
-PAGE_WEIGHTS = {"title": 3.0, "path": 1.0, "keywords": 1.5, "heading": 1.0, "body": 1.0}
+PAGE_WEIGHTS = {"title": 3.0, "path": 1.0, "keywords": 1.5, "description": 1.5, "heading": 1.0, "body": 1.0}
 CHUNK_WEIGHTS = {"heading": 1.5, "body": 1.0}
-BIAS = {"title": 0.75, "path": 0.5, "keywords": 0.5, "heading": 0.5, "body": 0.75}  # BM25's b
+BIAS = {"title": 0.75, "path": 0.5, "keywords": 0.5, "description": 0.5, "heading": 0.5, "body": 0.75}  # BM25's b
 PAGE_SHARE = 0.75
 TITLE_BONUS = 0.4  # of what is missing to a full score, for a title that is the query
+EARLY = 0.5  # the same where each field counts for itself
+GROUPS = {  # the fields that a caller's weights name
+    "title": frozenset({"title"}),
+    "keywords": frozenset({"keywords"}),
+    "content": frozenset({"heading", "body"}),
+}
 
 Occurrences = Mapping[tuple[str, str], tuple[Integers, Integers]]
 
@@ -60,6 +66,21 @@ def rank(now: Snapshot, words: Sequence[Word], found: Occurrences, fields: froze
     return Ranking(scores.astype(np.float32), chunk_scores)
 
 
+def rank_by_field(now: Snapshot, words: Sequence[Word], found: Occurrences, weights: Mapping[str, float]) -> Floats:
+    """Return the score of every page where each field counts for itself, by weights that the caller chose.
+
+    A field saturates early, so that its weight decides, and not how often a long text repeats a word.
+    """
+    scores, total = np.zeros(len(now.pages), np.float32), 0.0
+    for word in words:
+        counts = {name: _page_counts(now, word, found, GROUPS[name]) for name, weight in weights.items() if weight}
+        rarity = word.times * _rarity(sum(counts.values(), np.zeros(len(now.pages), np.float32)))
+        total += rarity
+        for name, count in counts.items():
+            scores += np.float32(rarity * weights[name]) * count / (count + np.float32(EARLY))
+    return scores / np.float32(max(total * max(weights.values(), default=0), 1e-9))
+
+
 def _title_cover(now: Snapshot, words: Sequence[Word], found: Occurrences) -> Floats:
     """Return how nearly each page's title is the query: 1 if they have the same words, little if they share half."""
     shared = np.zeros(len(now.pages), np.float32)
@@ -73,10 +94,15 @@ def _title_cover(now: Snapshot, words: Sequence[Word], found: Occurrences) -> Fl
 
 def _add(scores: Floats, counts: Floats, times: int) -> float:
     """Add the saturated counts of one word, weighted by its rarity; return that weight."""
-    held = int(np.count_nonzero(counts))
-    weight = times * float(np.log1p((len(counts) - held + 0.5) / (held + 0.5)))
+    weight = times * _rarity(counts)
     scores += np.float32(weight) * counts / (counts + np.float32(SATURATION))
     return weight
+
+
+def _rarity(counts: Floats) -> float:
+    """Return BM25's weight of a word that is in these units."""
+    held = int(np.count_nonzero(counts))
+    return float(np.log1p((len(counts) - held + 0.5) / (held + 0.5)))
 
 
 def _counts(

@@ -14,13 +14,15 @@ import numpy as np
 from bookwheel.index.analysis import SPOKEN, fold, terms
 from bookwheel.index.embedding import Vectors
 from bookwheel.index.excerpt import excerpt
+from bookwheel.index.filters import CHUNK_FIELDS as CONDITIONS
+from bookwheel.index.filters import Conditions, check, fits, narrow
 from bookwheel.index.fusion import Fusion, fuse
 from bookwheel.index.postings import CHUNK_FIELDS, FIELDS, Integers
-from bookwheel.index.ranking import Occurrences, Ranking, Word, rank
+from bookwheel.index.ranking import Occurrences, Ranking, Word, rank, rank_by_field
 from bookwheel.index.segments import Floats, Snapshot, completions, known, occurrences, snapshot, spans
 from bookwheel.index.semantics import Semantics
 from bookwheel.index.store import Store, read_chunk, read_record, read_span
-from bookwheel.model import Chunk, Hit, Query
+from bookwheel.model import Chunk, Hit, Query, Record
 
 EVERYTHING = "*"
 LONGEST_QUERY = 10_000  # characters: more is a document, not a question
@@ -34,7 +36,7 @@ LONG = 24  # words: more is a text, not a question
 CANDIDATES = 200  # pages looked at for a quoted phrase
 
 TITLE = frozenset({"title", "path"})
-CONTENT = frozenset({"heading", "body", "keywords"})
+CONTENT = frozenset({"heading", "body", "keywords", "description"})
 _LOOK_IN = {"title": TITLE, "content": CONTENT, "both": TITLE | CONTENT}
 _PHRASE = re.compile(r'"([^"]+)"')
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -51,20 +53,23 @@ class Searcher:
     def search(self, query: Query, libraries: frozenset[int] | None = None) -> list[Hit]:
         """Return the documents that answer the query, best first, from these libraries or from all."""
         text = query.text[:LONGEST_QUERY].replace("\0", " ").strip()
+        check(query.where)
         meaning = self._embed(text, query.mode)  # before anything is locked: it takes longer than all the rest
         with self._store.database.reading() as db:
             self._last = now = snapshot(db, self._last)
-            wanted = _wanted(now, query, libraries)
+            wanted = narrow(db, now, _wanted(now, query, libraries), query.where)
             if text == EVERYTHING:
-                return _everything(db, now, wanted, query.limit)
-            look = _Look(db, now, wanted)
+                return _everything(db, now, wanted, query)
+            look = _Look(db, now, wanted, query.where)
             words = list(_words(look, text))
             ranking = rank(now, words, look.found, _LOOK_IN[query.fields])
+            if query.weights is not None:
+                ranking = replace(ranking, pages=rank_by_field(now, words, look.found, query.weights))
             fusion = self._fuse(now, ranking, wanted, query.mode, meaning)
             scores = fusion.ranking if fusion else ranking
             allowed = wanted & (ranking.pages > 0) if query.evidence or not fusion else wanted
             order = _order(scores.pages, allowed, max(query.limit, CANDIDATES))
-            hits = _hits(db, now, scores, order, look.found)
+            hits = _hits(look, scores, order)
             if query.explain:
                 hits = _explained(hits, look, words, fusion)
             return list(_take(_distinct(hits, db) if query.distinct else hits, _phrases(text), db, query.limit))
@@ -87,15 +92,16 @@ class Searcher:
 class _Look:
     """The words of a query, looked up in the pages it may see."""
 
-    def __init__(self, db: sqlite3.Connection, now: Snapshot, wanted: Integers) -> None:
+    def __init__(self, db: sqlite3.Connection, now: Snapshot, wanted: Integers, where: Conditions) -> None:
+        self.db = db
         self.now = now
+        self.where = where
         self.found: dict[tuple[str, str], tuple[Integers, Integers]] = {}
-        self._db = db
         self.wanted = wanted
 
     def up(self, term: str) -> bool:
         """Tell whether any wanted page has the term, and if so keep where."""
-        found = occurrences(self._db, self.now, {term: spans(self.now, term)})
+        found = occurrences(self.db, self.now, {term: spans(self.now, term)})
         held = any(self.wanted[self._pages(name, units)].any() for (_, name), (units, _) in found.items())
         if held:
             self.found |= found
@@ -116,13 +122,24 @@ def _wanted(now: Snapshot, query: Query, libraries: frozenset[int] | None) -> In
     return mask
 
 
-def _everything(db: sqlite3.Connection, now: Snapshot, wanted: Integers, limit: int) -> list[Hit]:
+def _everything(db: sqlite3.Connection, now: Snapshot, wanted: Integers, query: Query) -> list[Hit]:
     records = [read_record(db, int(page)) for page in now.pages[wanted]]
     records.sort(key=lambda record: (record.source.library, record.source.path))
-    return [
-        Hit(record, chunk := read_chunk(db, record.number, 0), 1.0, "content", _show(db, record.number, chunk, set()))
-        for record in records[: max(0, limit)]
-    ]
+    chunks = ((record, _fitting(db, record, range(record.chunk_count), query.where)) for record in records)
+    hits = (
+        Hit(record, chunk, 1.0, "content", _show(db, record.number, chunk, set())) for record, chunk in chunks if chunk
+    )
+    return list(islice(hits, max(0, query.limit)))
+
+
+def _fitting(db: sqlite3.Connection, record: Record, order: Iterable[int], where: Conditions) -> Chunk | None:
+    """Return the first chunk, in this order, that meets the conditions on chunks."""
+    conditions = {name: value for name, value in where.items() if name in CONDITIONS}
+    for place in order:
+        chunk = read_chunk(db, record.number, int(place))
+        if not conditions or fits(chunk, read_span(db, record.number, chunk.start, chunk.end), conditions):
+            return chunk
+    return None
 
 
 def _words(look: _Look, text: str) -> Iterator[Word]:
@@ -159,18 +176,17 @@ def _neighbours(term: str) -> set[str]:
     return (dropped | swapped | changed | added) - {term}
 
 
-def _hits(
-    db: sqlite3.Connection, now: Snapshot, ranking: Ranking, order: Iterable[int], found: Occurrences
-) -> Iterator[Hit]:
+def _hits(look: _Look, ranking: Ranking, order: Iterable[int]) -> Iterator[Hit]:
     """Yield hits from the best page down, made only as they are asked for."""
-    shown = {term for term, _ in found}
+    shown = {term for term, _ in look.found}
+    db, now = look.db, look.now
     for page in order:
         record = read_record(db, int(now.pages[page]))
         first = int(now.first[page])
-        best = int(np.argmax(ranking.chunks[first : first + record.chunk_count]))
-        chunk = read_chunk(db, record.number, best)
-        score = min(1.0, max(0.01, float(ranking.pages[page])))
-        yield Hit(record, chunk, score, _location(now, found, page), _show(db, record.number, chunk, shown))
+        places = np.argsort(-ranking.chunks[first : first + record.chunk_count], kind="stable")
+        if chunk := _fitting(db, record, places, look.where):
+            score = min(1.0, max(0.01, float(ranking.pages[page])))
+            yield Hit(record, chunk, score, _location(now, look.found, page), _show(db, record.number, chunk, shown))
 
 
 def _order(scores: Floats, wanted: Integers, most: int) -> Iterator[int]:

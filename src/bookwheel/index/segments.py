@@ -46,7 +46,8 @@ def count(library: Library, entries: Sequence[Entry], vocabulary: Vocabulary) ->
         fields = {
             "title": document.title,
             "path": document.source.path.translate(_PATH_BREAKS),
-            "keywords": " ".join([*document.words("keywords"), *document.words("tags"), document.word("description")]),
+            "keywords": " ".join([*document.words("keywords"), *document.words("tags")]),
+            "description": document.word("description"),
         }
         texts = ((" ".join(chunk.headings), document.text[chunk.start : chunk.end]) for chunk in entry.chunks)
         builder.add(fields, texts)

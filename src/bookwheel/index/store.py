@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FILE = "catalog.db"
 LAYOUT = Layout(
-    2,
+    3,
     """
 CREATE TABLE libraries (
     number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, scope TEXT NOT NULL UNIQUE, root TEXT NOT NULL
@@ -57,7 +57,7 @@ MOST_SHOWN = 300  # characters of a first paragraph: lists show less
 _SPAN = struct.Struct("<6i")  # start, end, first and last line, page, section
 _COLUMNS = (
     "d.number, d.doc_id, l.name, d.location, d.path, d.size, d.modified, d.digest, d.kind, d.title, d.heading, "
-    "d.paragraph, d.metadata, d.problem, d.chunk_count, d.created"
+    "d.paragraph, d.metadata, d.problem, d.chunk_count, d.created, d.library"
 )
 _FROM = "FROM documents d JOIN libraries l ON l.number = d.library"
 
@@ -100,7 +100,7 @@ class Store:
             return known
         with self.database.writing() as db:
             taken = {row[0] for row in db.execute("SELECT name FROM libraries")}
-            free = next(one for one in _names(name) if one not in taken)
+            free = next(one for one in numbered(name) if one not in taken)
             db.execute("INSERT OR IGNORE INTO libraries (name, scope, root) VALUES (?, ?, ?)", (free, scope, root))
         return self.register(name, scope, root)
 
@@ -207,20 +207,16 @@ class Store:
         with self.database.writing() as db:
             _forget(db, library, paths)
 
-    def skip(self, library: Library, path: str, stamp: Stamp, reason: str) -> bool:
-        """Remember that a file cannot be read, so that it is not tried again until it changes.
-
-        Returns whether that is news.
-        """
+    def skip(self, library: Library, path: str, stamp: Stamp, reason: str) -> None:
+        """Remember that a file cannot be read, so that it is not tried again until it changes."""
         row = (library.number, path, stamp.size, stamp.modified, reason)
         with self.database.reading() as db:
             known = db.execute("SELECT * FROM skipped WHERE library = ? AND path = ?", row[:2]).fetchone()
         if known == row:
-            return False
+            return
         with self.database.writing() as db:
             _forget(db, library, [path])
             db.execute("INSERT OR REPLACE INTO skipped VALUES (?, ?, ?, ?, ?)", row)
-        return known is None or known[-1] != reason
 
     def touch(self, library: Library, path: str, stamp: Stamp) -> None:
         """Remember a new stamp for unchanged content."""
@@ -243,7 +239,8 @@ def _of(db: sqlite3.Connection, question: str, library: Library, paths: Collecti
     return [row for path in paths for row in db.execute(one, (library.number, path))]
 
 
-def _names(name: str) -> Iterable[str]:
+def numbered(name: str) -> Iterator[str]:
+    """Yield a name, and then it with `-2`, `-3`, … behind it."""
     yield name
     number = 2
     while True:
@@ -297,12 +294,12 @@ def _insert(db: sqlite3.Connection, library: Library, entry: Entry, segment: int
 
 def _record(row: Sequence[Any]) -> Record:
     number, doc_id, library, location, path, size, modified, digest, kind, title, heading, paragraph, *rest = row
-    metadata, problem, chunk_count, created = rest
+    metadata, problem, chunk_count, created, shelved = rest
     source = Source(library, location, path)
     known = json.loads(metadata) if metadata != "{}" else {}
     return Record(
         number, doc_id, source, Stamp(size, modified), digest, kind, title, heading, paragraph, known,
-        problem, chunk_count, created,
+        problem, chunk_count, created, shelved,
     )  # fmt: skip
 
 
@@ -326,11 +323,11 @@ def read_chunk(db: sqlite3.Connection, number: int, place: int) -> Chunk:
     outline, spans = db.execute("SELECT outline, spans FROM texts WHERE number = ?", (number,)).fetchone()
     start, end, line, end_line, page, section = _SPAN.unpack_from(spans, place * _SPAN.size)
     if section < 0:
-        return Chunk(start, end, line, end_line, page=page)
+        return Chunk(start, end, line, end_line, page=page, place=place)
     titles: list[tuple[int, str]] = []
     for _, title, level in (rows := json.loads(outline)[: section + 1]):
         titles = [one for one in titles if one[0] < level] + [(level, title)]
-    return Chunk(start, end, line, end_line, rows[-1][0], tuple(title for _, title in titles), page)
+    return Chunk(start, end, line, end_line, rows[-1][0], tuple(title for _, title in titles), page, place)
 
 
 def _spans(document: Document, chunks: Sequence[Chunk]) -> tuple[str, bytes]:

@@ -10,7 +10,7 @@ import base64
 import binascii
 import contextlib
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import anyio
@@ -20,12 +20,21 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.session import ServerSession
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourcesListChanged
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    PromptsListChanged,
+    ResourcesListChanged,
+    ServerEvent,
+    ToolsListChanged,
+)
 from mcp.shared.exceptions import MCPError
 
 from bookwheel.errors import BookwheelError, NotFound
-from bookwheel.faces.base import Answer, Face, Resource, Tool
+from bookwheel.faces.base import Answer, Face, Gap, Resource, Tool
+from bookwheel.prompts import Prompt
 
+MOST_COMPLETIONS = 100  # as the protocol says
 GREETINGS = frozenset({"initialize", "server/discover"})
 
 EMPTY_LIST: dict[str, Any] = types.ListResourcesResult(resources=[]).model_dump(by_alias=True, exclude_none=True)
@@ -40,6 +49,8 @@ class FaceServer(Server[Any]):
 
     def __init__(self, face: Face) -> None:
         self.face = face
+        self._prompts: Sequence[Prompt] | None = None  # as a client last saw them, or might have
+        self._tools = _names(face.tools)
         self._sessions: set[ServerSession] = set()  # clients that were greeted by a handshake
         self._bus = InMemorySubscriptionBus()  # clients that listen
         self.greeted = anyio.Event()  # the first client has its greeting, or wants more than that
@@ -58,6 +69,11 @@ class FaceServer(Server[Any]):
             self.add_request_handler("resources/list", types.PaginatedRequestParams, self._list_resources)
             self.add_request_handler("resources/templates/list", types.PaginatedRequestParams, self._list_templates)
             self.add_request_handler("resources/read", types.ReadResourceRequestParams, self._read_resource)
+        if face.has_prompts:
+            self.add_request_handler("prompts/list", types.PaginatedRequestParams, self._list_prompts)
+            self.add_request_handler("prompts/get", types.GetPromptRequestParams, self._get_prompt)
+        if face.completes:
+            self.add_request_handler("completion/complete", types.CompleteRequestParams, self._complete)
 
     # what the client is told at the start
 
@@ -67,13 +83,16 @@ class FaceServer(Server[Any]):
         experimental_capabilities: dict[str, dict[str, Any]] | None = None,
         extensions: dict[str, dict[str, Any]] | None = None,
     ) -> InitializationOptions:
-        """Announce that lists of resources change, and nothing that is not there."""
-        options = super().create_initialization_options(
-            notification_options or NotificationOptions(resources_changed=self.face.has_resources),
-            experimental_capabilities,
-            extensions,
+        """Announce which lists change, and nothing that is not there."""
+        face = self.face
+        changing = NotificationOptions(
+            resources_changed=face.has_resources, prompts_changed=face.has_prompts, tools_changed=face.changes_tools
         )
-        options.capabilities.tools = types.ToolsCapability()
+        options = super().create_initialization_options(
+            notification_options or changing, experimental_capabilities, extensions
+        )
+        if not face.changes_tools:
+            options.capabilities.tools = types.ToolsCapability()
         return options
 
     async def _notice(self, ctx: Context, call_next: CallNext) -> HandlerResult:
@@ -88,14 +107,25 @@ class FaceServer(Server[Any]):
     async def _greet(self, ctx: Context, params: types.NotificationParams | None) -> None:
         self._sessions.add(ctx.session)
 
-    async def announce(self) -> None:
-        """Tell every client that the list of resources has changed."""
-        if not self.face.has_resources:
-            return
-        await self._bus.publish(ResourcesListChanged())
+    async def announce(self, resources: bool) -> None:
+        """Tell every client which lists have changed: that of resources, if so, and what else is found to differ."""
+        if resources and self.face.has_resources:
+            await self._tell(ResourcesListChanged(), ServerSession.send_resource_list_changed)
+        if self.face.has_prompts and await _in_thread(self._has_other_prompts):
+            await self._tell(PromptsListChanged(), ServerSession.send_prompt_list_changed)
+        if self._tools != (names := _names(self.face.tools)):
+            self._tools = names
+            await self._tell(ToolsListChanged(), ServerSession.send_tool_list_changed)
+
+    def _has_other_prompts(self) -> bool:
+        before, self._prompts = self._prompts, self.face.prompts()
+        return before is not None and before != self._prompts
+
+    async def _tell(self, event: ServerEvent, send: Callable[[ServerSession], Awaitable[None]]) -> None:
+        await self._bus.publish(event)
         for session in list(self._sessions):
             try:
-                await session.send_resource_list_changed()
+                await send(session)
             except Exception:  # noqa: BLE001 - a client that is gone fails in as many ways as there are transports
                 self._sessions.discard(session)
 
@@ -127,7 +157,14 @@ class FaceServer(Server[Any]):
     async def _list_templates(
         self, ctx: Context, params: types.PaginatedRequestParams
     ) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(resource_templates=[])
+        return types.ListResourceTemplatesResult(
+            resource_templates=[
+                types.ResourceTemplate(
+                    uri_template=one.uri, name=one.name, description=one.description, mime_type=one.mime_type
+                )
+                for one in self.face.templates()
+            ]
+        )
 
     async def _read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         contents = await _in_thread(lambda: self.face.read(params.uri))
@@ -135,6 +172,33 @@ class FaceServer(Server[Any]):
             contents=[
                 types.TextResourceContents(uri=one.uri, mime_type=one.mime_type, text=one.text) for one in contents
             ]
+        )
+
+    # prompts
+
+    async def _list_prompts(self, ctx: Context, params: types.PaginatedRequestParams) -> types.ListPromptsResult:
+        found = await _in_thread(self.face.prompts)
+        self._prompts = found if self._prompts is None else self._prompts
+        return types.ListPromptsResult(prompts=[_prompt(one) for one in found])
+
+    async def _get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        prompt, text = await _in_thread(lambda: self.face.prompt(params.name, params.arguments or {}))
+        content = types.TextContent(type="text", text=text)
+        return types.GetPromptResult(
+            description=prompt.description, messages=[types.PromptMessage(role="user", content=content)]
+        )
+
+    # completion
+
+    async def _complete(self, ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
+        owner = params.ref.uri if isinstance(params.ref, types.ResourceTemplateReference) else params.ref.name
+        others = params.context.arguments if params.context else None
+        gap = Gap(owner, params.argument.name, params.argument.value, others or {})
+        found = await _in_thread(lambda: self.face.complete(gap))
+        return types.CompleteResult(
+            completion=types.Completion(
+                values=list(found[:MOST_COMPLETIONS]), total=len(found), has_more=len(found) > MOST_COMPLETIONS
+            )
         )
 
 
@@ -166,8 +230,32 @@ def _tool(tool: Tool) -> types.Tool:
         name=tool.name,
         description=tool.description,
         input_schema=dict(tool.schema),
-        annotations=types.ToolAnnotations(read_only_hint=not tool.writes, open_world_hint=False),
+        output_schema=None if tool.output is None else dict(tool.output),
+        annotations=_annotations(tool),
     )
+
+
+def _annotations(tool: Tool) -> types.ToolAnnotations:
+    if not tool.writes:
+        return types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
+    return types.ToolAnnotations(
+        read_only_hint=False,
+        destructive_hint=tool.destroys,
+        idempotent_hint=tool.repeatable,
+        open_world_hint=False,
+    )
+
+
+def _names(tools: Sequence[Tool]) -> frozenset[str]:
+    return frozenset(tool.name for tool in tools)
+
+
+def _prompt(prompt: Prompt) -> types.Prompt:
+    arguments = [
+        types.PromptArgument(name=one.name, description=one.description or None, required=one.required)
+        for one in prompt.arguments
+    ]
+    return types.Prompt(name=prompt.name, description=prompt.description or None, arguments=arguments)
 
 
 def _result(answer: Answer) -> types.CallToolResult:

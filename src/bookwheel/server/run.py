@@ -58,7 +58,7 @@ async def _keep_fresh(server: FaceServer, catalog: Catalog, watch: Watch | None)
             return
         if changes:
             log.info("indexed %d documents, dropped %d", changes.indexed, changes.dropped)
-            await server.announce()
+        await server.announce(bool(changes))
         due.set()
 
     try:

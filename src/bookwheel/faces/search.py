@@ -1,0 +1,133 @@
+"""The one search of a server with several faces: over all libraries, with the schemas of both contracts that have one.
+
+Asked as an organisation's knowledge base is (`query`, `source`), it answers in that contract's words; asked as the
+vector contract says (`top_k`, `library`, `filter`), in its JSON. The data beside the words is the same for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bookwheel import VERSION
+from bookwheel.catalog import Shelf
+from bookwheel.errors import BookwheelError, Invalid
+from bookwheel.faces.acdc import asked, worded
+from bookwheel.faces.base import (
+    Answer,
+    Arguments,
+    Face,
+    Identity,
+    Tool,
+    as_json,
+    freshness,
+    notes,
+    object_schema,
+    rows_schema,
+    with_budget,
+    within_budget,
+)
+from bookwheel.model import Hit, Query, Record, Results, as_time
+
+FEW = 5  # results where the vector contract is spoken
+PRECISE = ("top_k", "library", "filter")  # arguments of that contract alone
+
+DESCRIPTION = (
+    "Searches everything served here, by words and by meaning, and gives passages with their URI, section and lines. "
+    "Use it first; then read what you need with read_sections, read or resources/read."
+)
+SCHEMA = with_budget(
+    object_schema(
+        ["query"],
+        query={"type": "string", "description": "Question or key words; * finds everything"},
+        source={"type": "string", "description": "Only this content source; the same as library"},
+        library={"type": ["string", "null"], "description": "Only this library", "default": None},
+        top_k={"type": "integer", "minimum": 1, "maximum": 100, "description": "Most results to return"},
+        filter={"type": ["object", "null"], "description": 'Fields that must be equal, such as {"file_type": "pdf"}'},
+    )
+)
+OUTPUT_SCHEMA = {**rows_schema("results", index={"type": "object"}), "required": []}
+
+
+class Search(Face):
+    """One tool over every library on a shelf."""
+
+    name = "search"
+
+    def __init__(self, catalog: Shelf, address: Callable[[Record], str], most: int, description: str = "") -> None:
+        self._catalog = catalog
+        self._address = address
+        self._most = most
+        self.identity = Identity("bookwheel", VERSION)
+        self.tools = [Tool("search", description or DESCRIPTION, SCHEMA, self._search, OUTPUT_SCHEMA)]
+
+    def _search(self, arguments: Arguments) -> Answer:
+        where = dict(arguments.get("filter") or {})
+        library = _library(arguments, where)
+        precise = _is_precise(arguments)
+        query = Query(
+            asked(arguments["query"]),
+            libraries=(library,) if library else (),
+            limit=arguments.get("top_k") or (FEW if precise else self._most),
+            where=where,
+            distinct=True,
+        )
+        results = self._catalog.search(query)
+        data = self._data(results, arguments.get("max_tokens"))
+        if precise:
+            return Answer(as_json(data), data, notes=notes(results.progress))
+        said = worded(query.text, library, results.hits, self._cite)
+        return Answer(said, data, notes=notes(results.progress))
+
+    def _cite(self, record: Record) -> str:
+        return self._address(record) or record.source.location
+
+    def _data(self, results: Results, most: int | None) -> dict[str, object]:
+        rows = [self._row(hit) for hit in results.hits]
+        return {"results": within_budget(rows, most), "index": freshness(results.progress)}
+
+    def _row(self, hit: Hit) -> dict[str, object]:
+        record, chunk = hit.record, hit.chunk
+        row: dict[str, object] = {
+            "doc_id": record.doc_id,
+            "source": record.source.location,
+            "title": record.title,
+            "library": record.source.library,
+            "file_type": record.source.suffix.removeprefix("."),
+            "last_modified": as_time(record.stamp.modified),
+            "page": chunk.page,
+            "content": self._catalog.passage(hit),
+            "chunk_index": chunk.place,
+            "metadata": dict(record.metadata),
+            "uri": self._address(record),
+            "score": round(hit.score, 2),
+            "section": chunk.section,
+            "headings": list(chunk.headings),
+            "lines": [chunk.line, chunk.end_line],
+        }
+        return {**row, "also": list(hit.also)} if hit.also else row
+
+    def failure(self, error: BookwheelError, arguments: Arguments) -> Answer:
+        """Word an error as the contract that was spoken does."""
+        if not _is_precise(arguments):
+            return super().failure(error, arguments)
+        fault = {"status": "error", "error": error.message}
+        return Answer(as_json(fault), fault)
+
+
+def _is_precise(arguments: Arguments) -> bool:
+    return any(arguments.get(name) is not None for name in PRECISE)
+
+
+def _library(arguments: Arguments, where: dict[str, Any]) -> str:
+    """Return the one library that was asked for, by whatever name; empty for all."""
+    given = {
+        "source": arguments.get("source"),
+        "library": arguments.get("library"),
+        "filter.library": where.pop("library", None),
+    }
+    named = {name: value for name, value in given.items() if value not in {None, ""}}
+    if len(set(named.values())) > 1:
+        said = ", ".join(f"{name} {value!r}" for name, value in named.items())
+        raise Invalid(f"these must agree, as a source is a library: {said}; give one of them", argument="library")
+    return str(next(iter(named.values()), ""))
