@@ -10,6 +10,7 @@ import base64
 import binascii
 import contextlib
 import logging
+import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -25,7 +26,10 @@ from mcp.shared.exceptions import MCPError
 
 from bookwheel.errors import BookwheelError, NotFound
 from bookwheel.faces.base import Answer, Face, Resource, Tool
+from bookwheel.server import logs
+from bookwheel.server.logs import SEEN
 
+PATIENCE = 1.0  # seconds for one client to take word of a change
 GREETINGS = frozenset({"initialize", "server/discover"})
 
 EMPTY_LIST: dict[str, Any] = types.ListResourcesResult(resources=[]).model_dump(by_alias=True, exclude_none=True)
@@ -42,6 +46,7 @@ class FaceServer(Server[Any]):
         self.face = face
         self._sessions: set[ServerSession] = set()  # clients that were greeted by a handshake
         self._bus = InMemorySubscriptionBus()  # clients that listen
+        self._listeners = ListenHandler(self._bus)
         self.greeted = anyio.Event()  # the first client has its greeting, or wants more than that
         identity = face.identity
         super().__init__(
@@ -50,7 +55,8 @@ class FaceServer(Server[Any]):
             instructions=identity.instructions or None,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
-            on_subscriptions_listen=ListenHandler(self._bus),
+            on_subscriptions_listen=self._listeners,
+            get_tool_input_schema=self._schema,
         )
         self.middleware.append(self._notice)
         self.add_notification_handler("notifications/initialized", types.NotificationParams, self._greet)
@@ -80,26 +86,46 @@ class FaceServer(Server[Any]):
         """Let heavy work begin only when a greeting is out, so that nothing slows it."""
         if ctx.method not in GREETINGS:
             self.greeted.set()
+        started, failed = time.perf_counter(), True
         try:
-            return await call_next(ctx)
+            result = await call_next(ctx)
+            failed = isinstance(result, dict) and bool(result.get("isError"))
         finally:
             self.greeted.set()
+            if ctx.request_id is not None:
+                logs.request(ctx.method, ctx.params, started, failed, _origin(ctx))
+        return result
 
     async def _greet(self, ctx: Context, params: types.NotificationParams | None) -> None:
-        self._sessions.add(ctx.session)
+        session = ctx.session
+        self._sessions.add(session)
+        session._connection.exit_stack.callback(self._sessions.discard, session)  # noqa: SLF001 - its only end in sight
+
+    def close(self) -> None:
+        """Tell clients that listen that this was all."""
+        self._listeners.close()
 
     async def announce(self) -> None:
         """Tell every client that the list of resources has changed."""
         if not self.face.has_resources:
             return
         await self._bus.publish(ResourcesListChanged())
-        for session in list(self._sessions):
-            try:
+        async with anyio.create_task_group() as tasks:
+            for session in list(self._sessions):
+                tasks.start_soon(self._tell, session)
+
+    async def _tell(self, session: ServerSession) -> None:
+        """Tell one client, which must not hold up the others."""
+        try:
+            with anyio.move_on_after(PATIENCE):
                 await session.send_resource_list_changed()
-            except Exception:  # noqa: BLE001 - a client that is gone fails in as many ways as there are transports
-                self._sessions.discard(session)
+        except Exception:  # noqa: BLE001 - a client that is gone fails in as many ways as there are transports
+            self._sessions.discard(session)
 
     # tools
+
+    def _schema(self, name: str) -> Mapping[str, Any] | None:
+        return next((tool.schema for tool in self.face.tools if tool.name == name), None)
 
     async def _list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[_tool(tool) for tool in self.face.tools])
@@ -136,6 +162,14 @@ class FaceServer(Server[Any]):
                 types.TextResourceContents(uri=one.uri, mime_type=one.mime_type, text=one.text) for one in contents
             ]
         )
+
+
+def _origin(ctx: Context) -> str:
+    """Return which way a request came: standard input, or a path over HTTP, which need not log it again."""
+    if ctx.request is None:
+        return "stdio"
+    ctx.request.scope[SEEN] = True
+    return str(ctx.request.scope["path"])
 
 
 async def _in_thread(work: Callable[[], Value]) -> Value:
