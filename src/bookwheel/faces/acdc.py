@@ -83,6 +83,7 @@ class Acdc(Face):
         alone: bool = True,
     ) -> None:
         self._catalog = catalog
+        self._alone = alone
         self._prompts = prompts
         self._boosts = boosts or Boosts()
         self._page = lru_cache(maxsize=64)(self._make_page)  # as of a generation: many clients ask for the same
@@ -131,7 +132,9 @@ class Acdc(Face):
         return address(record) if self._catalog.shows(record.source.library) else ""
 
     def templates(self) -> Sequence[Template]:
-        """Return the one family of resources."""
+        """Return the one family of resources, where there is more than this face."""
+        if self._alone:
+            return ()
         return [Template(TEMPLATE, "resource", "A resource of the organisation's knowledge base", MIME_TYPE)]
 
     # tools

@@ -61,6 +61,7 @@ class Docs(Face):
 
     def __init__(self, catalog: Shelf, alone: bool = True) -> None:
         self._catalog = catalog
+        self._alone = alone
         self.identity = Identity("mcp-serve", VERSION)
         self._page = lru_cache(maxsize=64)(self._make_page)  # as of a generation: many clients ask for the same
         schema = SEARCH_SCHEMA if alone else with_budget(SEARCH_SCHEMA)
@@ -99,7 +100,9 @@ class Docs(Face):
         return self._uri(record) if shown else ""
 
     def templates(self) -> Sequence[Template]:
-        """Return the one family of resources."""
+        """Return the one family of resources, where there is more than this face."""
+        if self._alone:
+            return ()
         return [Template(TEMPLATE, "document", "A document of the served folders", "text/markdown")]
 
     def complete(self, gap: Gap) -> Sequence[str]:

@@ -10,6 +10,7 @@ import base64
 import binascii
 import contextlib
 import logging
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -33,7 +34,11 @@ from mcp.shared.exceptions import MCPError
 from bookwheel.errors import BookwheelError, NotFound
 from bookwheel.faces.base import Answer, Face, Gap, Resource, Tool
 from bookwheel.prompts import Prompt
+from bookwheel.server import logs
+from bookwheel.server.guard import caller
+from bookwheel.server.logs import SEEN
 
+PATIENCE = 1.0  # seconds for one client to take word of a change
 MOST_COMPLETIONS = 100  # as the protocol says
 GREETINGS = frozenset({"initialize", "server/discover"})
 
@@ -47,12 +52,15 @@ Value = TypeVar("Value")
 class FaceServer(Server[Any]):
     """One face, ready to be run over any transport."""
 
-    def __init__(self, face: Face) -> None:
+    def __init__(self, face: Face, limit: Callable[[frozenset[str]], Face] | None = None) -> None:
         self.face = face
+        self._limit = limit or _refuse  # makes the same face for those who may use some libraries alone
+        self._limited: dict[frozenset[str], Face] = {}
         self._prompts: Sequence[Prompt] | None = None  # as a client last saw them, or might have
         self._tools = _names(face.tools)
         self._sessions: set[ServerSession] = set()  # clients that were greeted by a handshake
         self._bus = InMemorySubscriptionBus()  # clients that listen
+        self._listeners = ListenHandler(self._bus)
         self.greeted = anyio.Event()  # the first client has its greeting, or wants more than that
         identity = face.identity
         super().__init__(
@@ -61,7 +69,8 @@ class FaceServer(Server[Any]):
             instructions=identity.instructions or None,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
-            on_subscriptions_listen=ListenHandler(self._bus),
+            on_subscriptions_listen=self._listeners,
+            get_tool_input_schema=self._schema,
         )
         self.middleware.append(self._notice)
         self.add_notification_handler("notifications/initialized", types.NotificationParams, self._greet)
@@ -99,56 +108,85 @@ class FaceServer(Server[Any]):
         """Let heavy work begin only when a greeting is out, so that nothing slows it."""
         if ctx.method not in GREETINGS:
             self.greeted.set()
+        started, failed = time.perf_counter(), True
         try:
-            return await call_next(ctx)
+            result = await call_next(ctx)
+            failed = isinstance(result, dict) and bool(result.get("isError"))
         finally:
             self.greeted.set()
+            if ctx.request_id is not None:
+                logs.request(ctx.method, ctx.params, started, failed, _origin(ctx))
+        return result
 
     async def _greet(self, ctx: Context, params: types.NotificationParams | None) -> None:
-        self._sessions.add(ctx.session)
+        session = ctx.session
+        self._sessions.add(session)
+        session._connection.exit_stack.callback(self._sessions.discard, session)  # noqa: SLF001 - its only end in sight
+
+    def close(self) -> None:
+        """Tell clients that listen that this was all."""
+        self._listeners.close()
 
     async def announce(self, resources: bool) -> None:
         """Tell every client which lists have changed: that of resources, if so, and what else is found to differ."""
         if resources and self.face.has_resources:
-            await self._tell(ResourcesListChanged(), ServerSession.send_resource_list_changed)
+            await self._tell_all(ResourcesListChanged(), ServerSession.send_resource_list_changed)
         if self.face.has_prompts and await _in_thread(self._has_other_prompts):
-            await self._tell(PromptsListChanged(), ServerSession.send_prompt_list_changed)
+            await self._tell_all(PromptsListChanged(), ServerSession.send_prompt_list_changed)
         if self._tools != (names := _names(self.face.tools)):
             self._tools = names
-            await self._tell(ToolsListChanged(), ServerSession.send_tool_list_changed)
+            await self._tell_all(ToolsListChanged(), ServerSession.send_tool_list_changed)
 
     def _has_other_prompts(self) -> bool:
         before, self._prompts = self._prompts, self.face.prompts()
         return before is not None and before != self._prompts
 
-    async def _tell(self, event: ServerEvent, send: Callable[[ServerSession], Awaitable[None]]) -> None:
+    async def _tell_all(self, event: ServerEvent, send: Callable[[ServerSession], Awaitable[None]]) -> None:
         await self._bus.publish(event)
-        for session in list(self._sessions):
-            try:
+        async with anyio.create_task_group() as tasks:
+            for session in list(self._sessions):
+                tasks.start_soon(self._tell, session, send)
+
+    async def _tell(self, session: ServerSession, send: Callable[[ServerSession], Awaitable[None]]) -> None:
+        """Tell one client, which must not hold up the others."""
+        try:
+            with anyio.move_on_after(PATIENCE):
                 await send(session)
-            except Exception:  # noqa: BLE001 - a client that is gone fails in as many ways as there are transports
-                self._sessions.discard(session)
+        except Exception:  # noqa: BLE001 - a client that is gone fails in as many ways as there are transports
+            self._sessions.discard(session)
+
+    def _shown(self, ctx: Context) -> Face:
+        """Return the face as the sender of a request may see it."""
+        libraries = caller(ctx)
+        if libraries is None:
+            return self.face
+        if libraries not in self._limited:
+            self._limited[libraries] = self._limit(libraries)
+        return self._limited[libraries]
 
     # tools
 
+    def _schema(self, name: str) -> Mapping[str, Any] | None:
+        return next((tool.schema for tool in self.face.tools if tool.name == name), None)
+
     async def _list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_tool(tool) for tool in self.face.tools])
+        return types.ListToolsResult(tools=[_tool(tool) for tool in self._shown(ctx).tools])
 
     async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        arguments = params.arguments or {}
+        face, arguments = self._shown(ctx), params.arguments or {}
         try:
-            answer = await _in_thread(lambda: self.face.call(params.name, arguments))
+            answer = await _in_thread(lambda: face.call(params.name, arguments))
         except MCPError as error:
             if error.code != types.INTERNAL_ERROR:
                 raise
-            answer = self.face.mishap(params.name, arguments)
+            answer = face.mishap(params.name, arguments)
         return _result(answer)
 
     # resources
 
     async def _list_resources(self, ctx: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
-        cursor = _open_cursor(params.cursor)
-        page = await _in_thread(lambda: self.face.resources(cursor))
+        face, cursor = self._shown(ctx), _open_cursor(params.cursor)
+        page = await _in_thread(lambda: face.resources(cursor))
         result = {**EMPTY_LIST, "resources": [_resource(one) for one in page.resources]}
         if page.following:
             result["nextCursor"] = base64.urlsafe_b64encode(page.following.encode()).decode()
@@ -162,12 +200,13 @@ class FaceServer(Server[Any]):
                 types.ResourceTemplate(
                     uri_template=one.uri, name=one.name, description=one.description, mime_type=one.mime_type
                 )
-                for one in self.face.templates()
+                for one in self._shown(ctx).templates()
             ]
         )
 
     async def _read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        contents = await _in_thread(lambda: self.face.read(params.uri))
+        face = self._shown(ctx)
+        contents = await _in_thread(lambda: face.read(params.uri))
         return types.ReadResourceResult(
             contents=[
                 types.TextResourceContents(uri=one.uri, mime_type=one.mime_type, text=one.text) for one in contents
@@ -177,12 +216,15 @@ class FaceServer(Server[Any]):
     # prompts
 
     async def _list_prompts(self, ctx: Context, params: types.PaginatedRequestParams) -> types.ListPromptsResult:
-        found = await _in_thread(self.face.prompts)
-        self._prompts = found if self._prompts is None else self._prompts
+        face = self._shown(ctx)
+        found = await _in_thread(face.prompts)
+        if self._prompts is None and face is self.face:
+            self._prompts = found
         return types.ListPromptsResult(prompts=[_prompt(one) for one in found])
 
     async def _get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        prompt, text = await _in_thread(lambda: self.face.prompt(params.name, params.arguments or {}))
+        face = self._shown(ctx)
+        prompt, text = await _in_thread(lambda: face.prompt(params.name, params.arguments or {}))
         content = types.TextContent(type="text", text=text)
         return types.GetPromptResult(
             description=prompt.description, messages=[types.PromptMessage(role="user", content=content)]
@@ -194,12 +236,21 @@ class FaceServer(Server[Any]):
         owner = params.ref.uri if isinstance(params.ref, types.ResourceTemplateReference) else params.ref.name
         others = params.context.arguments if params.context else None
         gap = Gap(owner, params.argument.name, params.argument.value, others or {})
-        found = await _in_thread(lambda: self.face.complete(gap))
+        face = self._shown(ctx)
+        found = await _in_thread(lambda: face.complete(gap))
         return types.CompleteResult(
             completion=types.Completion(
                 values=list(found[:MOST_COMPLETIONS]), total=len(found), has_more=len(found) > MOST_COMPLETIONS
             )
         )
+
+
+def _origin(ctx: Context) -> str:
+    """Return which way a request came: standard input, or a path over HTTP, which need not log it again."""
+    if ctx.request is None:
+        return "stdio"
+    ctx.request.scope[SEEN] = True
+    return str(ctx.request.scope["path"])
 
 
 async def _in_thread(work: Callable[[], Value]) -> Value:
@@ -213,6 +264,10 @@ async def _in_thread(work: Callable[[], Value]) -> Value:
     except Exception as error:
         log.exception("a request failed")
         raise MCPError(types.INTERNAL_ERROR, "internal error; the server's log says more") from error
+
+
+def _refuse(libraries: frozenset[str]) -> Face:
+    raise MCPError(types.INVALID_PARAMS, f"nothing is served here for {', '.join(sorted(libraries))} alone")
 
 
 def _open_cursor(cursor: str | None) -> str:

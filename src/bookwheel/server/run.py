@@ -1,4 +1,4 @@
-"""Run a face over a transport: greet at once, index behind, watch, announce."""
+"""Run a face over standard input and output; keep an index fresh behind any transport: sync, watch, announce."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ MANY = 200  # passages: fewer are embedded before anyone asks how far it is
 log = logging.getLogger(__name__)
 Refresh = Callable[[set[Path] | None], Awaitable[None]]  # of some files, or of everything
 Watch = Callable[[Refresh], Awaitable[None]]
+Announce = Callable[[bool], Awaitable[None]]  # whether resources have changed
 
 
 def serve(face: Face, catalog: Catalog, watch: Watch | None) -> None:
@@ -32,22 +33,29 @@ def serve(face: Face, catalog: Catalog, watch: Watch | None) -> None:
 async def _serve(face: Face, catalog: Catalog, watch: Watch | None) -> None:
     server = FaceServer(face)
     async with streams() as (incoming, outgoing), anyio.create_task_group() as tasks:
-        tasks.start_soon(_leave_on_signal, tasks.cancel_scope)
-        tasks.start_soon(_keep_fresh, server, catalog, watch)
+        tasks.start_soon(leave_on_signal, tasks.cancel_scope.cancel)
+        tasks.start_soon(_follow, server, catalog, watch)
         await server.run(incoming, outgoing, server.create_initialization_options())
         catalog.stop()
         tasks.cancel_scope.cancel()
 
 
-async def _leave_on_signal(scope: anyio.CancelScope) -> None:
+async def _follow(server: FaceServer, catalog: Catalog, watch: Watch | None) -> None:
+    """Index once the client has been greeted."""
+    await server.greeted.wait()
+    await keep_fresh(server.announce, catalog, watch)
+
+
+async def leave_on_signal(leave: Callable[[], None]) -> None:
+    """Call *leave* when the process is asked to end."""
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
         async for number in signals:
             log.info("stopping on %s", signal.Signals(number).name)
-            scope.cancel()
+            leave()
 
 
-async def _keep_fresh(server: FaceServer, catalog: Catalog, watch: Watch | None) -> None:
-    """Index once the client has been greeted, and again whenever something may have changed."""
+async def keep_fresh(announce: Announce, catalog: Catalog, watch: Watch | None) -> None:
+    """Index now, and again whenever something may have changed; tell clients of it."""
     due = Signal()
 
     async def refresh(paths: set[Path] | None) -> None:
@@ -58,11 +66,10 @@ async def _keep_fresh(server: FaceServer, catalog: Catalog, watch: Watch | None)
             return
         if changes:
             log.info("indexed %d documents, dropped %d", changes.indexed, changes.dropped)
-        await server.announce(bool(changes))
+        await announce(bool(changes))
         due.set()
 
     try:
-        await server.greeted.wait()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_embed, catalog, due)
             await refresh(None)
