@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bookwheel import VERSION, budget
-from bookwheel.cli.core import catalog_of, document_of, embed, folders_of, settings_of, sync, synced, watch_of
+from bookwheel.cli.core import catalog_of, document_of, embed, folders_of, settings_of, sync, synced
 from bookwheel.cli.printing import data, hit_data, library_data, line, record_data, section_data, table, warn, worded
 from bookwheel.errors import NotFound, Unavailable
 from bookwheel.model import Query
@@ -20,14 +20,12 @@ if TYPE_CHECKING:
 
 
 def serve(options: argparse.Namespace) -> int:
-    """Serve folders until the client leaves."""
-    from bookwheel.cli.serving import serving_of  # noqa: PLC0415 - brings all faces
-    from bookwheel.server import run  # noqa: PLC0415 - brings the protocol's library
+    """Serve until the client leaves, or a signal comes."""
+    from bookwheel.cli.serving import serve, serving_of  # noqa: PLC0415 - brings all faces and the protocol's library
 
-    settings = settings_of(options)
-    serving = serving_of(settings)
+    serving = serving_of(settings_of(options))
     try:
-        run.serve(serving.face(serving.catalog), serving.catalog, watch_of(settings, serving.folders))
+        serve(serving)
     finally:
         serving.catalog.close()
     return 0

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import os
 import signal
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -14,6 +12,7 @@ from urllib.parse import unquote
 
 from bookwheel.cli.printing import progress_bar
 from bookwheel.errors import NotFound
+from bookwheel.logs import configure
 from bookwheel.settings import Settings, load
 
 if TYPE_CHECKING:
@@ -32,9 +31,7 @@ def settings_of(options: argparse.Namespace) -> Settings:
     from bookwheel.faces.sections import CONFIG_KEYS  # noqa: PLC0415
 
     settings = load(vars(options), os.environ, CONFIG_KEYS, KEYS)
-    level = settings.log_level.upper()
-    logging.basicConfig(stream=sys.stderr, level=level, format="%(levelname)s %(message)s", force=True)
-    logging.getLogger("mcp").setLevel(max(logging.WARNING, logging.getLogger().level))
+    configure(settings.log_level, settings.log_format)
     return settings
 
 

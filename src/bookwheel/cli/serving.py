@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bookwheel.catalog import Catalog, Shelf
-from bookwheel.cli.core import catalog_of, folders_of
+from bookwheel.cli.access import access_of
+from bookwheel.cli.core import catalog_of, folders_of, watch_of
 from bookwheel.errors import Invalid
 from bookwheel.faces.acdc import Acdc, Boosts
 from bookwheel.faces.acdc_config import Organisation, read_config
@@ -19,10 +20,14 @@ from bookwheel.faces.search import Search
 from bookwheel.faces.sections import DEFAULTS, Sections
 from bookwheel.ignore import Patterns
 from bookwheel.prompts import Prompts
+from bookwheel.server.mcp import FaceServer
+from bookwheel.server.run import serve as serve_stdio
 from bookwheel.settings import FACES, Settings
 
 if TYPE_CHECKING:
     from bookwheel.folders import Folder
+
+EVERYWHERE = "0.0.0.0"  # noqa: S104 - where the acdc contract listens
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,29 @@ class Serving:
         if self.organisation is None:
             raise Invalid("the acdc face needs --config (or ACDC_MCP_CONFIG): a file that names its content sources")
         return self.organisation
+
+    def server(self, name: str = "") -> FaceServer:
+        """Return what carries one face alone, or the one the user asked for, as each caller may see it."""
+
+        def show(shelf: Shelf) -> Face:
+            return self.alone(name, shelf) if name else self.face(shelf)
+
+        return FaceServer(show(self.catalog), lambda libraries: show(self.catalog.limited_to(libraries)))
+
+
+def serve(serving: Serving) -> None:
+    """Serve over the transport that the user chose, until the client leaves or a signal comes."""
+    settings, catalog = serving.settings, serving.catalog
+    watch = watch_of(settings, serving.folders)
+    access = access_of(settings, [folder.library for folder in catalog.wanted])
+    if settings.transport == "stdio":
+        serve_stdio(serving.server(), catalog, watch)
+        return
+    from bookwheel.server.http import Listen, serve_http  # noqa: PLC0415 - half of all starts do without
+
+    host = settings.host or (EVERYWHERE if settings.face == ("acdc",) else "127.0.0.1")
+    listen = Listen(host, settings.port, access, settings.allowed_hosts)
+    serve_http(serving.server(), {name: serving.server(name) for name in serving.names}, catalog, watch, listen)
 
 
 def boosts(settings: Settings) -> Boosts:

@@ -37,8 +37,8 @@ from mcp.server.context import ServerRequestContext
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from bookwheel import logs
 from bookwheel.errors import Invalid
-from bookwheel.server import logs
 
 HEALTH = b"/health"  # exactly so: any other spelling of it needs credentials
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})

@@ -32,9 +32,9 @@ from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from bookwheel import logs
 from bookwheel.catalog import Catalog
 from bookwheel.errors import Invalid, Unavailable
-from bookwheel.server import logs
 from bookwheel.server.events import Events
 from bookwheel.server.guard import EVERYWHERE, Access, Guard, Hosts, is_local
 from bookwheel.server.mcp import FaceServer

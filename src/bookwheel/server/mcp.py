@@ -31,12 +31,12 @@ from mcp.server.subscriptions import (
 )
 from mcp.shared.exceptions import MCPError
 
+from bookwheel import logs
 from bookwheel.errors import BookwheelError, NotFound
 from bookwheel.faces.base import Answer, Face, Gap, Resource, Tool
+from bookwheel.logs import SEEN
 from bookwheel.prompts import Prompt
-from bookwheel.server import logs
 from bookwheel.server.guard import caller
-from bookwheel.server.logs import SEEN
 
 PATIENCE = 1.0  # seconds for one client to take word of a change
 MOST_COMPLETIONS = 100  # as the protocol says

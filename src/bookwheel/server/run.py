@@ -13,7 +13,6 @@ import anyio.to_thread
 
 from bookwheel.catalog import Catalog
 from bookwheel.errors import BookwheelError
-from bookwheel.faces.base import Face
 from bookwheel.server.mcp import FaceServer
 from bookwheel.server.stdio import streams
 
@@ -25,13 +24,12 @@ Watch = Callable[[Refresh], Awaitable[None]]
 Announce = Callable[[bool], Awaitable[None]]  # whether resources have changed
 
 
-def serve(face: Face, catalog: Catalog, watch: Watch | None) -> None:
+def serve(server: FaceServer, catalog: Catalog, watch: Watch | None) -> None:
     """Serve one client over standard input and output until it leaves; *watch* calls for a sync when one is due."""
-    anyio.run(_serve, face, catalog, watch)
+    anyio.run(_serve, server, catalog, watch)
 
 
-async def _serve(face: Face, catalog: Catalog, watch: Watch | None) -> None:
-    server = FaceServer(face)
+async def _serve(server: FaceServer, catalog: Catalog, watch: Watch | None) -> None:
     async with streams() as (incoming, outgoing), anyio.create_task_group() as tasks:
         tasks.start_soon(leave_on_signal, tasks.cancel_scope.cancel)
         tasks.start_soon(_follow, server, catalog, watch)
