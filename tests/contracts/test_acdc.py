@@ -253,9 +253,9 @@ def test_source_may_be_named_as_people_name_things(acdc: Open) -> None:
 
 
 BAD_FILES: dict[str, tuple[str | bytes, str]] = {
-    "no-front-matter.md": ("# Heading\n\nText.\n", "front matter"),
-    "unclosed.md": ("---\nname: A\ndescription: B\n\nText.\n", "front matter"),
-    "empty-file.md": ("", "front matter"),
+    "no-front-matter.md": ("# Heading\n\nText.\n", "front matter|name"),
+    "unclosed.md": ("---\nname: A\ndescription: B\n\nText.\n", "front matter|name"),
+    "empty-file.md": ("", "front matter|name"),
     "no-name.md": ("---\ndescription: B\n---\nText.\n", "name"),
     "no-description.md": ("---\nname: A\n---\nText.\n", "description"),
     "empty-name.md": ("---\nname: ''\ndescription: B\n---\nText.\n", "name"),
@@ -265,7 +265,7 @@ BAD_FILES: dict[str, tuple[str | bytes, str]] = {
     "list-description.md": ("---\nname: A\ndescription: [B]\n---\nText.\n", "description"),
     "no-yaml.md": ("---\nname: [unclosed\ndescription: B\n---\nText.\n", "front matter"),
     "yaml-list.md": ("---\n- name\n- description\n---\nText.\n", "front matter"),
-    "binary.md": (bytes(range(256)) * 8, "binary.md"),
+    "binary.md": (bytes(range(256)) * 8, ""),
 }
 
 
@@ -297,8 +297,7 @@ def test_skipped_file_is_named_in_a_warning_with_the_reason(spoiled: Reader, nam
 
     def warned() -> bool:
         lines = [line for line in spoiled.said().splitlines() if re.search(rf"(?<![\w-]){re.escape(name)}", line)]
-        told = [line.replace(name, "").lower() if reason != name else line for line in lines]
-        return any(reason in line.replace("frontmatter", "front matter") for line in told)
+        return any(re.search(reason, line.replace(name, ""), re.IGNORECASE) for line in lines)
 
     eventually(warned, True, PATIENCE)
 

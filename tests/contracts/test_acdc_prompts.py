@@ -141,7 +141,9 @@ ROOMS: Content = {
             "no-yaml.md": "---\nname: [unclosed\n---\nText.\n",
             "sub/folder/far.md": template("far", "Far {{.a}}.\n", named("a")),
             "file-name.md": template("other-name", "Other.\n"),
-            "strict.md": template("strict", "<{{.a}}{{.b}}>\n", named("a"), named("b", required=True)),
+            "strict.md": template(
+                "strict", "<{{.subject}}{{.tone}}>\n", named("subject"), named("tone", required=True)
+            ),
             "bare.md": "---\nname: bare\ndescription: No arguments.\n---\nBare.\n",
             "not-a-prompt.txt": template("text", "Text.\n"),
         },
@@ -199,17 +201,17 @@ def test_prompt_in_a_subfolder_has_the_name_of_its_front_matter(rooms: Reader) -
 def test_argument_is_required_unless_the_file_says_otherwise(rooms: Reader) -> None:
     (strict,) = [one for one in rooms.prompts() if one["name"] == "docs:strict"]
 
-    assert [(one["name"], one["required"]) for one in strict["arguments"]] == [("a", True), ("b", True)]
+    assert [(one["name"], one["required"]) for one in strict["arguments"]] == [("subject", True), ("tone", True)]
 
 
 @requirement("acdc.prompts.missing", "acdc.prompts.required")
 @pytest.mark.parametrize(
     ("given", "culprit"),
     [
-        ({"b": "x"}, "a"),
-        ({"a": "", "b": "x"}, "a"),
-        ({"a": "x"}, "b"),
-        ({"a": "x", "b": ""}, "b"),
+        ({"tone": "x"}, "subject"),
+        ({"subject": "", "tone": "x"}, "subject"),
+        ({"subject": "x"}, "tone"),
+        ({"subject": "x", "tone": ""}, "tone"),
     ],
 )
 def test_missing_or_empty_required_argument_is_an_error_that_names_it(
@@ -218,7 +220,7 @@ def test_missing_or_empty_required_argument_is_an_error_that_names_it(
     error = rooms.refusal(lambda: rooms.prompt("docs:strict", **given))
 
     assert error.code == -32602
-    assert re.search(rf"(?<![\w:])['\"`]?{culprit}['\"`]?(?!\w)", error.message.replace("docs:strict", ""))
+    assert culprit in error.message
 
 
 # changes while running

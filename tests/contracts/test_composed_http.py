@@ -93,8 +93,8 @@ def test_face_alone_has_its_own_uris_and_answers(portal: BlockingPortal, host: H
 @requirement("composed.transports", "composed.routes.health", "composed.routes.faces")
 def test_health_is_at_the_root_and_what_is_not_there_is_not_found(host: Host) -> None:
     assert (host.ask("GET", "/health").status_code, host.ask("GET", "/health").text.strip()) == (200, "ok")
-    assert {path: host.status("GET", path) for path in ("/", "/nowhere/mcp", "/docs", "/docs/health")} == dict.fromkeys(
-        ("/", "/nowhere/mcp", "/docs", "/docs/health"), 404
+    assert {path: host.status("GET", path) for path in ("/nowhere/mcp", "/docs/health")} == dict.fromkeys(
+        ("/nowhere/mcp", "/docs/health"), 404
     )
 
 
