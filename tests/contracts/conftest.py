@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
@@ -14,6 +14,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from bookwheel.faces.docs import Docs
 from bookwheel.faces.sections import DEFAULTS, Sections
 from bookwheel.ignore import Patterns
+from contracts import sources
 from contracts.harness import ERAS, Files, Reader, catalog_of, reading, serving, write
 
 LIBRARY: Files = {
@@ -28,6 +29,19 @@ class Serve(Protocol):
     """Starts a face on some files in this process and gives a client."""
 
     def __call__(self, files: Files, era: str = "handshake", **options: Any) -> Reader: ...
+
+
+class Open(Protocol):
+    """Starts the real acdc server on content locations and gives a client."""
+
+    def __call__(
+        self,
+        content: sources.Content,
+        *options: str | Path,
+        era: str = "handshake",
+        env: Mapping[str, str] | None = None,
+        **config: Any,
+    ) -> Reader: ...
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -80,6 +94,51 @@ def sections(portal: BlockingPortal, stack: ExitStack, tmp_path: Path) -> Serve:
     return serve
 
 
+@pytest.fixture
+def acdc(portal: BlockingPortal, stack: ExitStack, tmp_path: Path) -> Open:
+    """Start the real acdc server on content locations, in a current folder of its own."""
+    turns = count()
+
+    def start(
+        content: sources.Content,
+        *options: str | Path,
+        era: str = "handshake",
+        env: Mapping[str, str] | None = None,
+        **config: Any,
+    ) -> Reader:
+        turn = next(turns)
+        here = tmp_path / "here"
+        here.mkdir(exist_ok=True)
+        place = sources.configure(tmp_path / "content", content, **config)
+        arguments = ("--face", "acdc", "--config", place, "--store", tmp_path / f"store-{turn}", *options)
+        log = tmp_path / f"log-{turn}"
+        running = serving(portal, place.parent, log, *arguments, mode=ERAS[era], cwd=here, env=env)
+        return stack.enter_context(running)
+
+    return start
+
+
+@pytest.fixture(scope="session")
+def acdc_servers(portal: BlockingPortal, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Reader]]:
+    """Give the real acdc server of an era, started once and never written to."""
+    base = tmp_path_factory.mktemp("acdc")
+    config = sources.configure(base / "content", sources.LIBRARY)
+    running: dict[str, Reader] = {}
+
+    with ExitStack() as stack:
+
+        def serve(era: str) -> Reader:
+            if era not in running:
+                arguments = ("--face", "acdc", "--config", config, "--store", base / era)
+                log = base / f"{era}.log"
+                running[era] = stack.enter_context(
+                    serving(portal, config.parent, log, *arguments, mode=ERAS[era], cwd=base)
+                )
+            return running[era]
+
+        yield serve
+
+
 @pytest.fixture(scope="session")
 def served(portal: BlockingPortal, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str, str], Reader]]:
     """Give the real server of a face in an era, started once and never written to."""
@@ -116,3 +175,15 @@ def docs_server(served: Callable[[str, str], Reader], era: str) -> Reader:
 def sections_server(served: Callable[[str, str], Reader], era: str) -> Reader:
     """A client of the real sections server, in each era."""
     return served("sections", era)
+
+
+@pytest.fixture
+def acdc_server(acdc_servers: Callable[[str], Reader], era: str) -> Reader:
+    """A client of the real acdc server, in each era."""
+    return acdc_servers(era)
+
+
+@pytest.fixture
+def acdc_reader(acdc_servers: Callable[[str], Reader]) -> Reader:
+    """A client of the real acdc server, in one era."""
+    return acdc_servers("handshake")

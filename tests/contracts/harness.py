@@ -19,6 +19,7 @@ import mcp_types as types
 import pytest
 from anyio.from_thread import BlockingPortal
 from mcp import Client, MCPError, StdioServerParameters, stdio_client
+from mcp.client.session import MessageHandlerFnT
 
 from bookwheel import formats
 from bookwheel.catalog import Catalog
@@ -92,6 +93,22 @@ def command(*arguments: str | Path) -> list[str]:
     return [sys.executable, "-m", "bookwheel", *map(str, arguments)]
 
 
+def refused(
+    *arguments: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Start the program where it should not start, and return what it said; nobody speaks to it."""
+    return subprocess.run(
+        command("serve", *arguments),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env={**os.environ, **WORDS_ALONE, **(env or {})},
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
 # a client that waits for its answers
 
 
@@ -118,6 +135,7 @@ class Reader:
     client: Client
     folder: Path
     notices: queue.Queue[object] = field(default_factory=queue.Queue)
+    log: Path | None = None
 
     def page(self, cursor: str | None = None) -> tuple[list[Json], str | None]:
         """Return some resources, and the cursor of the next ones."""
@@ -166,21 +184,34 @@ class Reader:
         texts = [one.text for one in result.content if isinstance(one, types.TextContent)]
         return Answer(texts, result.structured_content, bool(result.is_error))
 
+    def prompts(self) -> list[Json]:
+        """Return the prompts in the order of their names."""
+        result = self.portal.call(self.client.list_prompts)
+        return sorted((plain(one) for one in result.prompts), key=lambda one: str(one["name"]))
+
+    def prompt(self, name: str, /, **arguments: str) -> Json:
+        """Return a prompt, filled in."""
+        return plain(self.portal.call(lambda: self.client.get_prompt(name, arguments)))
+
+    def said(self) -> str:
+        """Return what the server has logged so far."""
+        return self.log.read_text("utf-8", "replace") if self.log else ""
+
     def refusal(self, ask: Callable[[], object]) -> types.ErrorData:
         """Return the protocol's error that asking leads to."""
         with pytest.raises(MCPError) as caught:
             ask()
         return caught.value.error
 
-    def await_change(self, told: Callable[[], bool]) -> None:
-        """Wait until a notification has come after which *told* holds; fail if that takes too long."""
+    def await_change(self, told: Callable[[], bool], kind: str = "Resource") -> None:
+        """Wait until a notification of that kind has come after which *told* holds; fail if that takes too long."""
         end = time.monotonic() + PROMPT
         while True:
             try:
-                self.notices.get(timeout=max(0.0, end - time.monotonic()))
+                notice = self.notices.get(timeout=max(0.0, end - time.monotonic()))
             except queue.Empty:
-                pytest.fail(f"no resources/list_changed that tells of the change within {PROMPT} s")
-            if told():
+                pytest.fail(f"no {kind} list_changed that tells of the change within {PROMPT} s")
+            if type(notice).__name__.startswith(kind) and told():
                 return
 
 
@@ -212,30 +243,40 @@ def serving(
     mode: str = "legacy",
     cwd: Path | None = None,
     prefix: Sequence[str] = (),
+    env: Mapping[str, str] | None = None,
 ) -> Iterator[Reader]:
     """Start the program and give a client connected to it over standard input and output; it logs to *log*."""
     notices: queue.Queue[object] = queue.Queue()
     words = [*prefix, *command("serve", *arguments)]
-    parameters = StdioServerParameters(command=words[0], args=words[1:], cwd=cwd, env=WORDS_ALONE)
-
-    async def note(message: object) -> None:
-        if isinstance(message, types.ResourceListChangedNotification):
-            notices.put(message)
+    environment = {**WORDS_ALONE, **(env or {})}
+    parameters = StdioServerParameters(command=words[0], args=words[1:], cwd=cwd, env=environment)
 
     @asynccontextmanager
     async def connect(errors: Any) -> AsyncIterator[Client]:
         transport = stdio_client(parameters, errlog=errors)
-        async with Client(transport, mode=mode, cache=None, message_handler=note) as client:
+        async with Client(transport, mode=mode, cache=None, message_handler=noting(notices)) as client:
             yield client
 
     with open(log, "w") as errors, portal.wrap_async_context_manager(connect(errors)) as client:
-        yield Reader(portal, client, folder, notices)
+        yield Reader(portal, client, folder, notices, log)
+
+
+def noting(notices: queue.Queue[object]) -> MessageHandlerFnT:
+    """Return what keeps the notifications of changed lists."""
+
+    async def note(message: object) -> None:
+        if isinstance(message, types.ResourceListChangedNotification | types.PromptListChangedNotification):
+            notices.put(message)
+
+    return note
 
 
 @contextmanager
 def listening(reader: Reader) -> Iterator[None]:
     """Put what a modern client hears of changes where a handshake client's notifications go."""
-    stream: AbstractAsyncContextManager[Any] = reader.client.listen(resources_list_changed=True)
+    stream: AbstractAsyncContextManager[Any] = reader.client.listen(
+        resources_list_changed=True, prompts_list_changed=True
+    )
 
     async def pass_on(subscription: Any) -> None:
         async for event in subscription:
