@@ -347,7 +347,7 @@ def _parse_yaml(text: str, path: Path) -> Any:
     }
     try:
         return yaml.load(text, Loader)  # noqa: S506 - it is a safe one
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise Invalid(f"the config file {path} is not valid YAML: {error}") from error
 
 

@@ -18,19 +18,20 @@ def access_of(settings: Settings, libraries: Collection[str]) -> Access:
     if settings.auth_basic_password_file:
         if password:
             raise Invalid("a password is given twice, also in a file; give one of them")
-        password = _read(settings.auth_basic_password_file).strip("\r\n")
+        password = _read(settings.auth_basic_password_file, "auth_basic_password_file").strip("\r\n")
     keys = [*keys_in(settings.auth_api_keys, libraries)]
     if settings.auth_api_keys_file:
-        lines = (line.strip() for line in _read(settings.auth_api_keys_file).splitlines())
+        lines = (line.strip() for line in _read(settings.auth_api_keys_file, "auth_api_keys_file").split("\n"))
         keys += [key for line in lines if line and not line.startswith("#") for key in keys_in(line, libraries)]
     return Access(settings.auth_type, settings.auth_basic_username, password, tuple(dict.fromkeys(keys)))
 
 
-def _read(path: Path) -> str:
+def _read(path: Path, option: str) -> str:
     try:
         return path.read_text("utf-8-sig")
     except (OSError, ValueError) as error:
-        raise Invalid(f"the file {path} cannot be read: {error}") from error
+        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise Invalid(f"{option}: {path} cannot be read: {reason}") from error
 
 
 def keys_in(text: str, libraries: Collection[str]) -> Iterator[Key]:
@@ -51,12 +52,12 @@ def keys_in(text: str, libraries: Collection[str]) -> Iterator[Key]:
 
 
 def _split(word: str, libraries: Collection[str]) -> tuple[str, list[str]]:
-    secret, _, name = word.partition(BINDS)
+    secret, name = (part.strip() for part in word.partition(BINDS)[::2])
     if not name.strip(BINDS):
         return word, []
     if name not in libraries:
         known = ", ".join(sorted(libraries)) or "none"
-        raise Invalid(f"an API key is bound to {name!r}, which is not served; there are: {known}")
+        raise Invalid(f"auth_api_keys: a key is bound to {name!r}, which is not served; there are: {known}")
     return secret, [name]
 
 

@@ -43,7 +43,7 @@ SEARCH = (
 READ = "Reads a resource in full by its acdc:// URI, as search and the list of resources give it."
 SEARCH_SCHEMA = object_schema(
     ["query"],
-    query={"type": "string", "description": "Natural language or keyword query; * finds everything"},
+    query={"type": "string", "description": "Natural language or keyword query"},
     source={"type": "string", "description": "Filter results to a specific content source"},
 )
 READ_SCHEMA = object_schema(

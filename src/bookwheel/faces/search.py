@@ -102,7 +102,6 @@ class Search(Face):
             "uri": self._address(record),
             "score": round(hit.score, 2),
             "section": chunk.section,
-            "headings": list(chunk.headings),
             "lines": [chunk.line, chunk.end_line],
         }
         return {**row, "also": list(hit.also)} if hit.also else row
