@@ -73,9 +73,14 @@ class Shelf:
 
     # names: what a caller calls a document
 
+    @property
+    def _single(self) -> bool:
+        """Whether there is but one folder, so that names need not say which."""
+        return sum(self.shows(folder.library) for folder in self._catalog.wanted) == 1
+
     def name(self, source: Source) -> str:
         """Return the name a document goes by: its path, behind its library where there are several."""
-        return source.path if len(self._catalog.wanted) == 1 else f"{source.library}/{source.path}"
+        return source.path if self._single else f"{source.library}/{source.path}"
 
     def locate(self, name: str, encoded: bool = False) -> tuple[Folder, str]:
         """Return the folder and the path inside it that a caller's name, or *encoded* part of a URI, means.
@@ -86,10 +91,11 @@ class Shelf:
         return folder, _place(folder, inner, encoded)
 
     def _whose(self, name: str) -> tuple[Folder, str]:
-        if len(self._catalog.wanted) == 1 and (self._only is None or self.folders):
-            return self._catalog.wanted[0], name
+        shown = [folder for folder in self._catalog.wanted if self.shows(folder.library)]
+        if len(shown) == 1:
+            return shown[0], name
         head, _, tail = name.partition("/")
-        for folder, _ in self.folders:
+        for folder in shown:
             if folder.library in {head, unquote(head)}:
                 return folder, tail
         raise NotFound(f"{name} is not served here; names begin with a library's name", name=name)
@@ -101,7 +107,7 @@ class Shelf:
         self.wait()
         left = limit
         for _, library in sorted(self.folders, key=lambda one: one[1].name):
-            start = _start(library, after, alone=len(self._catalog.wanted) == 1)
+            start = _start(library, after, self._single)
             if start is None or left == 0:
                 continue
             found = self._catalog.store.records(library, start, left, suffixes)

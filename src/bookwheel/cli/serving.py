@@ -77,10 +77,11 @@ class Serving:
         sources = {folder.library for folder in self.catalog.wanted if folder.required}
         plain = [folder for folder in self.catalog.wanted if folder.library not in sources]
         patterns = Patterns(settings.include or DEFAULTS.include, settings.exclude or DEFAULTS.exclude)
+        folders = shelf.limited_to({folder.library for folder in plain})
         where = str(plain[0].root) if len(plain) == 1 and not sources else ""
         return {
-            "docs": lambda: Docs(shelf.limited_to({folder.library for folder in plain}), alone),
-            "sections": lambda: Sections(shelf, patterns, where, alone),
+            "docs": lambda: Docs(folders, alone),
+            "sections": lambda: Sections(folders if alone else shelf, patterns, where, alone),
             "acdc": lambda: Acdc(shelf.limited_to(sources), self._known(), self.prompts, boosts(settings), alone),
         }
 

@@ -7,7 +7,6 @@ vector contract says (`top_k`, `library`, `filter`), in its JSON. The data besid
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from bookwheel import VERSION
 from bookwheel.catalog import Shelf
@@ -62,22 +61,30 @@ class Search(Face):
         self.tools = [Tool("search", description or DESCRIPTION, SCHEMA, self._search, OUTPUT_SCHEMA)]
 
     def _search(self, arguments: Arguments) -> Answer:
+        library, precise = _library(arguments), _is_precise(arguments)
         where = dict(arguments.get("filter") or {})
-        library = _library(arguments, where)
-        precise = _is_precise(arguments)
+        narrower = where.pop("library", library)
         query = Query(
             asked(arguments["query"]),
-            libraries=(library,) if library else (),
+            libraries=(library or narrower,) if library or narrower else (),
             limit=arguments.get("top_k") or (FEW if precise else self._most),
             where=where,
             distinct=True,
         )
-        results = self._catalog.search(query)
+        results, told = self._find(query, nowhere=bool(library) and narrower != library)
         data = self._data(results, arguments.get("max_tokens"))
-        if precise:
-            return Answer(as_json(data), data, notes=notes(results.progress))
-        said = worded(query.text, library, results.hits, self._cite)
-        return Answer(said, data, notes=notes(results.progress))
+        text = as_json(data) if precise else worded(query.text, library, results.hits, self._cite)
+        return Answer(text, data, notes=(*told, *notes(results.progress)))
+
+    def _find(self, query: Query, nowhere: bool) -> tuple[Results, list[str]]:
+        """Return the results, and what is to be said of a library that is not there."""
+        known = [one.name for one in self._catalog.libraries()]
+        told = [
+            f"There is no library {name!r}; there are: {', '.join(known) or 'none'}."
+            for name in query.libraries
+            if name not in known
+        ]
+        return (Results((), self._catalog.progress()) if nowhere or told else self._catalog.search(query)), told
 
     def _cite(self, record: Record) -> str:
         return self._address(record) or record.source.location
@@ -118,15 +125,9 @@ def _is_precise(arguments: Arguments) -> bool:
     return any(arguments.get(name) is not None for name in PRECISE)
 
 
-def _library(arguments: Arguments, where: dict[str, Any]) -> str:
-    """Return the one library that was asked for, by whatever name; empty for all."""
-    given = {
-        "source": arguments.get("source"),
-        "library": arguments.get("library"),
-        "filter.library": where.pop("library", None),
-    }
-    named = {name: value for name, value in given.items() if value not in {None, ""}}
-    if len(set(named.values())) > 1:
-        said = ", ".join(f"{name} {value!r}" for name, value in named.items())
-        raise Invalid(f"these must agree, as a source is a library: {said}; give one of them", argument="library")
-    return str(next(iter(named.values()), ""))
+def _library(arguments: Arguments) -> str:
+    """Return the one library that was asked for, by either name; empty for all."""
+    source, library = arguments.get("source") or "", arguments.get("library") or ""
+    if source and library and source != library:
+        raise Invalid(f"a source is a library, but {source!r} is not {library!r}; give one of them", argument="library")
+    return source or library
