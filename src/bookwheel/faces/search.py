@@ -64,6 +64,8 @@ class Search(Face):
         library, precise = _library(arguments), _is_precise(arguments)
         where = dict(arguments.get("filter") or {})
         narrower = where.pop("library", library)
+        if not isinstance(narrower, str):
+            raise Invalid("the filter's library must be a text", argument="filter")
         query = Query(
             asked(arguments["query"]),
             libraries=(library or narrower,) if library or narrower else (),
