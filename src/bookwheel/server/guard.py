@@ -26,7 +26,7 @@ import hmac
 import ipaddress
 import logging
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,8 +44,7 @@ HEALTH = b"/health"  # exactly so: any other spelling of it needs credentials
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 EVERYWHERE = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - recognised, not bound
 AUTHORITY = re.compile(r"(?P<host>\[[0-9a-f:.]+\]|[^\s:/?#@\[\]]+)(?::(?P<port>\d{1,5}))?")
-PATIENCE = 30.0  # seconds for a body to arrive, and one more for each of these:
-PACE = 65_536  # bytes
+PACE = 65_536  # bytes of a body that must arrive in a second, beyond the time that every body has
 
 STOPPING = "the server is stopping"
 
@@ -229,15 +228,27 @@ class Refused(Exception):
         self.message = message
 
 
+@dataclass(frozen=True, slots=True)
+class Bodies:
+    """How large a body may be, in bytes, and how many seconds it may take."""
+
+    most: int
+    patience: float
+    larger: Mapping[str, int] = field(default_factory=dict)  # for routes that take more
+
+    def limit(self, path: str) -> int:
+        """Return how many bytes a route takes."""
+        return self.larger.get(path, self.most)
+
+
 class Guard:
     """The application behind the checks; knows what is under way, and can end it."""
 
-    def __init__(self, app: ASGIApp, access: Access, hosts: Hosts, max_body: int, larger: dict[str, int]) -> None:
+    def __init__(self, app: ASGIApp, access: Access, hosts: Hosts, bodies: Bodies) -> None:
         self._app = app
         self._door = Doorkeeper(access)
         self._hosts = hosts
-        self._max_body = max_body
-        self._larger = larger  # routes that take more
+        self._bodies = bodies
         self._visits: set[Visit] = set()
         self._closing = False
 
@@ -266,13 +277,14 @@ class Guard:
             self._visits.discard(visit)
 
     async def _serve(self, visit: Visit, receive: Receive) -> None:
-        limit = self._larger.get(visit.asgi["path"], self._max_body)
+        limit = self._bodies.limit(visit.asgi["path"])
         refusal = self._judge(visit.asgi, limit)
         try:
             if refusal:
                 await visit.refuse(refusal)
             else:
-                await self._app(visit.asgi, _limited(receive, limit), visit.send)
+                deadline = anyio.current_time() + self._bodies.patience + limit / PACE
+                await self._app(visit.asgi, _limited(receive, limit, deadline), visit.send)
         except Refused as error:
             await visit.refuse(_refuse(error.status, error.message))
 
@@ -342,11 +354,10 @@ class Visit:
         logs.exchange(level, self._status, self.asgi, self._reason)
 
 
-def _limited(receive: Receive, limit: int) -> Receive:
+def _limited(receive: Receive, limit: int, deadline: float) -> Receive:
     """Return a way to receive that gives up on a body that is too large or comes too slowly."""
     size = 0
     complete = False
-    deadline = anyio.current_time() + PATIENCE + limit / PACE
 
     async def part() -> Message:
         nonlocal size, complete

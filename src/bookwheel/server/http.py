@@ -36,7 +36,7 @@ from bookwheel.catalog import Catalog
 from bookwheel.errors import Invalid, Unavailable
 from bookwheel.server import logs
 from bookwheel.server.events import Events
-from bookwheel.server.guard import EVERYWHERE, Access, Guard, Hosts, is_local
+from bookwheel.server.guard import EVERYWHERE, Access, Bodies, Guard, Hosts, is_local
 from bookwheel.server.mcp import FaceServer
 from bookwheel.server.run import Watch, keep_fresh, leave_on_signal
 from bookwheel.server.sse import Sse
@@ -58,6 +58,7 @@ class Limits:
 
     max_body: int = 4 * 1024 * 1024  # bytes
     head: float = 15.0  # seconds for the head of a request to arrive
+    body: float = 30.0  # seconds for its body, and more for a large one
     stall: float = 30.0  # seconds that a client may leave its answer unread
     keep: float = 75.0  # seconds that a connection is kept between requests
     idle: float = 1800.0  # seconds that a session is kept without a request
@@ -140,7 +141,8 @@ class Site:
         self._managers = {"/mcp": Manager(root, limits)}
         self._managers |= {f"/{name}/mcp": Manager(server, limits) for name, server in alone.items()}
         hosts = Hosts(listen.host, listen.allowed_hosts)
-        self._guard = Guard(self._routes(limits), listen.access, hosts, limits.max_body, {})
+        bodies = Bodies(limits.max_body, limits.body)
+        self._guard = Guard(self._routes(limits), listen.access, hosts, bodies)
         self._place = place
         self._open = listen.access.kind == "none"
         self._uvicorn = Uvicorn(_config(self._guard, limits))
@@ -326,6 +328,12 @@ class Connection(H11Protocol):
             self._asking = _cancel(self._asking)
         elif self._asking is None:
             self._asking = self.loop.call_later(self._limits.head, self._cut_off, "sent no whole request")
+
+    def on_response_complete(self) -> None:
+        """Wait for the rest of a request whose beginning has come already."""
+        super().on_response_complete()
+        if self.conn.trailing_data[0]:
+            self._expect()
 
     def pause_writing(self) -> None:
         """Wait for the client to read, but not forever."""
