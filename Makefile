@@ -38,6 +38,7 @@ hub: ## test the models of the extra `hub`, in an environment of their own
 bench: install ## print what we claim, measured now (a missed limit is shown, and does not stop the rest)
 	-$(BIN)/python benchmarks/ground.py
 	-$(BIN)/python benchmarks/search.py --sections 10000
+	-$(BIN)/python benchmarks/serving.py
 
 retrieval: install ## how well search finds, on test collections (the first run embeds for minutes)
 	$(BIN)/python benchmarks/retrieval.py --cache .retrieval
