@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: install demo test check lint bench hub retrieval lock clean
+.PHONY: install demo test check lint bench hub retrieval neighbours lock clean
 
 install: $(STAMP) ## set up .venv; gives .venv/bin/bookwheel
 
@@ -42,6 +42,9 @@ bench: install ## print what we claim, measured now (a missed limit is shown, an
 
 retrieval: install ## how well search finds, on test collections (the first run embeds for minutes)
 	$(BIN)/python benchmarks/retrieval.py --cache .retrieval
+
+neighbours: install ## how search by meaning does among many vectors (the first run embeds for minutes)
+	$(BIN)/python benchmarks/neighbours.py --cache .neighbours
 
 lock: ## pin every dependency anew
 	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url \

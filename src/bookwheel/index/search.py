@@ -86,7 +86,15 @@ class Searcher:
         """Join in what the query means."""
         if meaning is None or not self._semantics or not wanted.any():
             return None
-        return fuse(now, ranking, self._semantics.similar(meaning, now), wanted, mode)
+        best = _order(ranking.pages, wanted, CANDIDATES)
+        groups = (np.flatnonzero(wanted[now.owner]), _chunks(now, best))
+        return fuse(now, ranking, self._semantics.similar(meaning, now, groups), wanted, mode)
+
+
+def _chunks(now: Snapshot, pages: Iterable[int]) -> Integers:
+    """Return the chunks of some pages."""
+    ends = np.append(now.first[1:], len(now.owner))
+    return np.concatenate([np.empty(0, np.int64), *(np.arange(now.first[page], ends[page]) for page in pages)])
 
 
 class _Look:
