@@ -10,8 +10,9 @@ PAGE = Path(__file__).with_name("settings.md")
 HEAD = """\
 # Settings
 
-The stronger first: flags, environment, `.env` in the current folder, the file named by `--config` (YAML or JSON, with the
-names of this table, without dashes in front and with `_` inside, as keys; `paths` are the folders), defaults. This page is made by `docs/generate.py`.
+The stronger first: flags, environment, `.env` in the current folder, the file named by `--config`, defaults. The file
+is YAML or JSON, with the names of this table as keys (`log_level`); `paths` are the folders. This page is made by
+`docs/generate.py`.
 
 | flag | environment | default | meaning |
 |---|---|---|---|

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from bookwheel.cli.access import access_of, keys_in
+from bookwheel.credentials import Access, Key
 from bookwheel.errors import Invalid
-from bookwheel.server.guard import Access, Key
 from bookwheel.settings import Settings, load
 
 LIBRARIES = ("docs", "wiki")

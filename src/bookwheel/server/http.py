@@ -33,9 +33,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from bookwheel import logs
 from bookwheel.catalog import Catalog
+from bookwheel.credentials import Access
 from bookwheel.errors import Invalid, Unavailable
 from bookwheel.server.events import Events
-from bookwheel.server.guard import EVERYWHERE, Access, Bodies, Guard, Hosts, is_local
+from bookwheel.server.guard import EVERYWHERE, Bodies, Guard, Hosts, is_local
 from bookwheel.server.mcp import FaceServer
 from bookwheel.server.run import Watch, keep_fresh, leave_on_signal
 from bookwheel.server.sse import Sse
