@@ -45,6 +45,7 @@ GRACE = 1.0  # seconds for calls under way when the server ends
 GOODBYE = 0.5  # seconds for streams to end by themselves after that
 LAST = 1.0  # seconds for threads, after all else
 LARGE = 16_384  # bytes that are sent at once
+MOMENT = 0.002  # seconds that a short part of an answer may wait for the next
 EXPOSED = (
     "there is no authentication: anybody who reaches this address can use all that is served. "
     "Listen on 127.0.0.1, or ask for a password or a key"
@@ -334,7 +335,8 @@ class Connection(H11Protocol):
             self._asking = self.loop.call_later(self._limits.head, self._cut_off, "sent no whole request")
 
     def on_response_complete(self) -> None:
-        """Wait for the rest of a request whose beginning has come already."""
+        """Send the whole answer; wait for the rest of a request whose beginning has come already."""
+        cast("Outbox", self.transport).flush()
         super().on_response_complete()
         if self.conn.trailing_data[0]:
             self._expect()
@@ -360,33 +362,36 @@ class Connection(H11Protocol):
 
 
 class Outbox:
-    """A connection's transport, which sends what is written in one go together: a fifth less work for each answer."""
+    """A connection's transport, which sends the parts of a short answer together: each sending costs as much as ten."""
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
         self._transport = transport
         self._loop = loop
         self._parts: list[bytes] = []
+        self._timer: asyncio.TimerHandle | None = None
 
     def __getattr__(self, name: str) -> Any:
         """All else is the transport's own."""
         return getattr(self._transport, name)
 
     def write(self, data: bytes) -> None:
-        """Send this soon."""
-        if not self._parts:
-            self._loop.call_soon(self._flush)
+        """Send this with what follows at once, or after a moment."""
         self._parts.append(data)
         if len(data) > LARGE:
-            self._flush()
+            self.flush()
+        elif self._timer is None:
+            self._timer = self._loop.call_later(MOMENT, self.flush)
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Send what there is."""
+        self._timer = _cancel(self._timer)
         if self._parts:
             data, self._parts = b"".join(self._parts), []
             self._transport.write(data)
 
     def close(self) -> None:
         """Send what is left, and the end."""
-        self._flush()
+        self.flush()
         self._transport.close()
 
 
