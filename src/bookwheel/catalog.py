@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from bookwheel import formats
+from bookwheel import conversion, formats
 from bookwheel.containment import contain, stamp
 from bookwheel.errors import BookwheelError, Forbidden, NotFound, TooLarge
 from bookwheel.folders import Folder, admits
-from bookwheel.index.store import Store
+from bookwheel.index.store import FILE, Store
 from bookwheel.model import Document, Hit, Library, Progress, Query, Record, Results, Source, Stamp
 from bookwheel.sync import Changes, Report, Sync
 
@@ -80,6 +80,7 @@ class Catalog:
         """End a sync under way at the next file; what it has indexed is kept."""
         self._halt.set()
         self._ready.set()
+        conversion.POOL.cancel()
 
     def close(self) -> None:
         """Let go of the store."""
@@ -141,7 +142,22 @@ class Catalog:
         now = stamp(place)
         if now.size > folder.max_file_size:
             raise _too_large(name, now, folder)
-        return _read(Source(folder.library, str(place), path))
+        return self._kept(folder, path, now) or _read(Source(folder.library, str(place), path))
+
+    def _kept(self, folder: Folder, path: str, now: Stamp) -> Document | None:
+        """Return what was made of a file before, if it has not changed: converting it again would give the same."""
+        if not formats.converted(path) or not (self._folder / FILE).exists():
+            return None
+        library = self.store.library(folder.scope)
+        found = self.store.content(library, path) if library else None
+        if found is None or found[0].stamp != now:
+            return None
+        record, text, pages = found
+        sections = formats.markdown.sections(text)
+        return Document(
+            record.source, text, record.kind, record.metadata, record.problem, 0, record.heading, record.paragraph,
+            sections, pages,
+        )  # fmt: skip
 
     # sync
 
@@ -251,7 +267,7 @@ def _start(library: Library, after: str, alone: bool) -> str | None:
 def _read(source: Source) -> Document:
     """Return a file as a document."""
     try:
-        return formats.read(source, Path(source.location).read_bytes())
+        return conversion.read(source, Path(source.location).read_bytes())
     except PermissionError as error:
         raise Forbidden(f"{source.path} may not be read by this server", name=source.path) from error
     except OSError as error:
