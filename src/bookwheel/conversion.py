@@ -15,7 +15,7 @@ from bookwheel.model import Document, Source
 if TYPE_CHECKING:
     from bookwheel.download import Downloaded
 
-__all__ = ["POOL", "Limits", "Pool", "form_of", "heavy", "read", "read_download"]
+__all__ = ["POOL", "Limits", "Pool", "as_markdown", "form_of", "heavy", "read", "read_download"]
 
 LIGHT = frozenset({".html", ".htm", ".rst", ".ipynb", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".xml"})
 LARGE = 1_000_000  # bytes from which on a light format is heavy too: HTML takes forty times its size
@@ -42,6 +42,16 @@ def read(source: Source, data: bytes, form: str = "") -> Document:
         if form in formats.PLAIN:
             raise
         raise ParseFailed(f"it cannot be read, damaged perhaps ({type(error).__name__}): save it anew") from error
+
+
+def as_markdown(document: Document) -> Document:
+    """Return a document whose text is Markdown: an Org document turned into it, any other as it is."""
+    if document.kind != "org":
+        return document
+    from bookwheel.formats import made, orgdown  # noqa: PLC0415 - only where there is one
+
+    turned = made.Made(orgdown.convert(document.text), metadata={key: document.word(key) for key in document.metadata})
+    return made.document(document.source, turned, "this Org file holds no text")
 
 
 def read_download(source: Source, downloaded: Downloaded) -> Document:

@@ -206,6 +206,12 @@ def test_half_a_character_does_not_reach_the_store() -> None:
     assert read(Source("l", "a", "a.ipynb"), data).text == "a ? b\n"
 
 
+def test_one_wide_row_does_not_widen_all_others() -> None:
+    data = b"a," * 100_000 + b"\n" + b"b\n" * 100_000
+
+    assert len(read(Source("l", "a", "a.csv"), data).text) < 20 * len(data)
+
+
 def test_a_damaged_page_leaves_the_others() -> None:
     data = sample("pdf/manual.pdf").replace(b"/Type /Page\n", b"/Type /Pagx\n", 1)
 

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+ROOM = 4  # times as many cells as are written, that a table may have
+
 _STRUCTURE = re.compile(
     r"^(?P<space> *)(?:(?P<number>\d{1,9})(?P<dot>[.)])(?=[ \t]|$)"
     r"|(?P<mark>#{1,6}(?=[ \t]|$)|[-+*>](?=[ \t]|$)|```|~~~|<(?=[a-zA-Z/!?])|(?:-[ \t]*){3,}$|=+[ \t]*$))",
@@ -135,11 +137,16 @@ def indent(text: str, width: int) -> str:
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Return *rows* as a table, the first as its head; empty without any text."""
-    width = max((len(row) for row in rows), default=0)
+    """Return *rows* as a table, the first as its head; empty without any text.
+
+    Short rows are filled up, unless that would make far more of them than there is.
+    """
+    width, cells = max((len(row) for row in rows), default=0), sum(map(len, rows))
     if not any(cell.strip() for row in rows for cell in row):
         return ""
-    head, *body = [[cell_of(cell) for cell in row] + [""] * (width - len(row)) for row in rows]
+    full = width if width * len(rows) <= ROOM * cells + 1_000 else 0
+    head, *body = [[cell_of(cell) for cell in row] + [""] * (full - len(row)) for row in rows]
+    head += [""] * (width - len(head))
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * width, *body))
 
 
