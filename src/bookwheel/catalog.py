@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from bookwheel import formats
+from bookwheel import conversion, formats
 from bookwheel.containment import contain, stamp
 from bookwheel.errors import BookwheelError, Forbidden, NotFound, TooLarge
 from bookwheel.folders import Folder, admits
-from bookwheel.index.store import Store, numbered
+from bookwheel.index.store import FILE, Store, numbered
 from bookwheel.model import Document, Hit, Library, Progress, Query, Record, Results, Source, Stamp
 from bookwheel.sync import Changes, Report, Sync, admit
 
@@ -135,7 +135,29 @@ class Shelf:
         now = stamp(place)
         if now.size > folder.max_file_size:
             raise _too_large(path, now, folder)
-        return admit(folder, _read(Source(folder.library, str(place), path)))
+        return self._kept(folder, path, now) or admit(folder, _read(Source(folder.library, str(place), path)))
+
+    def _kept(self, folder: Folder, path: str, now: Stamp) -> Document | None:
+        """Return what was made of a file before, if it has not changed: converting it again would give the same."""
+        if not formats.converted(path) or not self._catalog.has_store:
+            return None
+        store = self._catalog.store
+        library = store.library(folder.scope)
+        found = store.content(library, path) if library else None
+        if found is None or found[0].stamp != now:
+            return None
+        record, text, pages = found
+        return Document(
+            Source(folder.library, record.source.location, path),
+            text,
+            record.kind,
+            record.metadata,
+            record.problem,
+            heading=record.heading,
+            paragraph=record.paragraph,
+            sections=formats.markdown.sections(text),
+            pages=pages,
+        )
 
     # search
 
@@ -219,6 +241,11 @@ class Catalog(Shelf):
             self._store = self._store or Store(self._folder, self._language)
             return self._store
 
+    @property
+    def has_store(self) -> bool:
+        """Whether there is a store, opened or not."""
+        return (self._folder / FILE).exists()
+
     @cached_property
     def served(self) -> tuple[tuple[Folder, Library], ...]:
         """The folders, each with the library that keeps its documents, both by the same name."""
@@ -236,6 +263,7 @@ class Catalog(Shelf):
         """End a sync under way at the next file; what it has indexed is kept."""
         self._halt.set()
         self.ready.set()
+        conversion.POOL.cancel()
 
     def close(self) -> None:
         """Let go of the store."""
@@ -343,7 +371,7 @@ def _start(library: Library, after: str, alone: bool) -> str | None:
 def _read(source: Source) -> Document:
     """Return a file as a document."""
     try:
-        return formats.read(source, Path(source.location).read_bytes())
+        return conversion.read(source, Path(source.location).read_bytes())
     except PermissionError as error:
         raise Forbidden(f"{source.path} may not be read by this server", name=source.path) from error
     except OSError as error:

@@ -102,13 +102,14 @@ class Document(Described):
 
     source: Source
     text: str
-    kind: str  # "markdown", "html", "plain", "org"
+    kind: str  # "markdown", "html", "plain", "org"; "converted" where the text is Markdown made of something else
     metadata: Mapping[str, object] = field(default_factory=dict)  # front matter, keys in lower case
     problem: str = ""  # why the front matter could not be read
     body: int = 0  # where the text begins after byte order mark and front matter
     heading: str = ""  # the first top heading, or what stands for it
     paragraph: str = ""  # the first paragraph's text, white space folded
     sections: tuple[Section, ...] = ()
+    pages: tuple[int, ...] = ()  # where each page or slide begins, where the format has them
     titled_by: str = "title"  # what its front matter calls the title
 
     @property
@@ -119,7 +120,7 @@ class Document(Described):
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of a document small enough to rank and to show; it never crosses a section."""
+    """A piece of a document small enough to rank and to show; it never crosses a section or a page."""
 
     start: int
     end: int

@@ -5,13 +5,16 @@ from __future__ import annotations
 import gc
 import hashlib
 import threading
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from bookwheel import formats
-from bookwheel.errors import BookwheelError, ParseFailed
+from bookwheel import conversion
+from bookwheel.errors import BookwheelError, ParseFailed, Unavailable
 from bookwheel.folders import Folder, Found, Skipped, glance, scan
 from bookwheel.index.chunking import split
 from bookwheel.index.store import Entry, Store
@@ -19,6 +22,7 @@ from bookwheel.locks import turn
 from bookwheel.model import Document, Library, Stamp
 
 BATCH = 4_000_000  # characters that are indexed in one go: bounds memory, and what an interruption costs
+AHEAD = 8  # files that may be begun before their turn
 UNSEEN = Stamp(-1, -1)  # of a file that was not looked at closely enough to know when it changes
 
 Report = Callable[[int, int], None]  # called with how many files are done and how many there are
@@ -86,10 +90,8 @@ class Sync:
         batch: list[Entry] = []
         size = 0
         self.waiting = len(changed)
-        for done, one in enumerate(changed, 1):
-            if self._halt.is_set():
-                break
-            if entry := self._open(one):
+        for done, entry in enumerate(self._opened(changed), 1):
+            if entry:
                 batch.append(entry)
                 size += len(entry.document.text)
             if size > BATCH:
@@ -101,18 +103,34 @@ class Sync:
         if batch:
             yield batch
 
+    def _opened(self, changed: Sequence[Found]) -> Iterator[Entry | None]:
+        """Yield the files in their order, until halted; what child processes read is begun before its turn."""
+        with ThreadPoolExecutor(conversion.POOL.size) as pool:
+            ahead: deque[Callable[[], Entry | None]] = deque()
+            for found in changed:
+                heavy = conversion.heavy(found.source.suffix, found.stamp.size)
+                ahead.append(pool.submit(self._open, found).result if heavy else partial(self._open, found))
+                if len(ahead) > AHEAD:
+                    yield ahead.popleft()()
+                if self._halt.is_set():
+                    return
+            while ahead and not self._halt.is_set():
+                yield ahead.popleft()()
+
     def _open(self, found: Found) -> Entry | None:
         """Return a file as an entry for the index; None if it is gone, bad, or the same as before."""
         source = found.source
+        if self._halt.is_set():
+            return None
         try:
             data = Path(source.location).read_bytes()
             digest = hashlib.sha256(data).hexdigest()
             if source.path in self._documents and digest == self._store.digest(self.library, source.path):
                 self._store.touch(self.library, source.path, found.stamp)
                 return None
-            document = admit(self._folder, formats.read(source, data))
+            document = admit(self._folder, conversion.read(source, data))
             return Entry(document, found.stamp, digest, split(document))
-        except FileNotFoundError:
+        except (FileNotFoundError, Unavailable):  # gone, or we were stopped: nothing to remember
             return None
         except OSError as error:
             self._skip(source.path, found.stamp, f"it cannot be read: {error.strerror}")

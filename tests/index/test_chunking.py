@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -49,6 +50,25 @@ def test_chunks_come_in_order_and_never_overlap(text: str) -> None:
 
     assert chunks
     assert all(one.end <= other.start for one, other in pairwise(chunks))
+
+
+@given(MARKDOWN, st.lists(st.floats(0, 1), max_size=6))
+@thorough
+def test_a_chunk_stays_on_its_page(text: str, shares: list[float]) -> None:
+    document = read(text)
+    pages = (0, *sorted(int(share * len(document.text)) for share in shares))
+    edges = [*pages, len(document.text)]
+
+    chunks = [one for one in split(replace(document, pages=pages)) if one.end > one.start]
+
+    assert all(edges[one.page - 1] <= one.start for one in chunks)
+    assert all(one.end <= edges[one.page] for one in chunks)
+    assert covered(document, chunks) == covered(document, split(document))
+
+
+def covered(document: Document, chunks: list[Chunk]) -> str:
+    """Return the letters that are in chunks."""
+    return "".join("".join(document.text[one.start : one.end].split()) for one in chunks)
 
 
 @given(MARKDOWN)

@@ -40,7 +40,8 @@ def folders_of(settings: Settings, paths: Sequence[Path]) -> list[Folder]:
     from bookwheel import formats  # noqa: PLC0415
     from bookwheel.folders import Folder, folder_for  # noqa: PLC0415
 
-    readable = frozenset(formats.READERS)
+    named = settings.include or any(path.is_file() for path in paths)
+    readable = frozenset(formats.READERS) if named else formats.SERVED
     wanted = Folder(Path("/"), "", settings.include, settings.exclude, readable, settings.max_file_size)
     return [folder_for(path, path.resolve().name or "root", wanted) for path in paths]
 

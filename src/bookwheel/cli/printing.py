@@ -62,7 +62,8 @@ def colour(text: str, code: str) -> str:
 def worded(hit: Hit) -> str:
     """Return a hit for a person to read."""
     trail = " › ".join(hit.chunk.headings) or hit.record.title
-    place = f"{hit.record.source.location}:{hit.chunk.line}"
+    page = hit.chunk.page
+    place = f"{hit.record.source.location}{f', page {page}' if page else f':{hit.chunk.line}'}"
     lines = [
         f"{hit.score:.2f}  {colour(trail, '1')}",
         f"      {colour(place, '36')}",

@@ -40,7 +40,7 @@ _BODY = re.compile(r"<(?:body|svg)(?=[\s/>])", re.IGNORECASE)
 _META = re.compile(rf"<meta(?=[\s/]){_ATTRIBUTES}>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""([^\s"'<>/=]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>]*))""")
 _TITLE = re.compile(rf"<title(?=[\s/>]){_ATTRIBUTES}>(?:(.*?)</title(?=[\s/>])|.*+)", re.IGNORECASE | re.DOTALL)
-_TOP = re.compile(rf"<h1(?=[\s/>]){_ATTRIBUTES}>(.*?)(?=</h1(?=[\s/>])|\Z)", re.IGNORECASE | re.DOTALL)
+TOP = re.compile(rf"<h1(?=[\s/>]){_ATTRIBUTES}>(.*?)(?=</h1(?=[\s/>])|\Z)", re.IGNORECASE | re.DOTALL)
 _PARAGRAPH = re.compile(rf"<p(?=[\s/>]){_ATTRIBUTES}>(.*?)(?={_BREAK}|\Z)", re.IGNORECASE | re.DOTALL)
 _BREAKS = re.compile(_BREAK, re.IGNORECASE)
 _TAG = re.compile(rf"<[a-zA-Z/!?]{_ATTRIBUTES}>")
@@ -54,7 +54,7 @@ _LITERAL = re.compile(
 
 def read(source: Source, data: bytes) -> Document:
     """Return the document in *data*; its text is Markdown."""
-    page = _UNSEEN.sub("<!---->", levelled(page_text(data)))  # a comment: nothing may join around what is cut out
+    page = without_scripts(page_text(data))
     text = convert(page)
     found = sections(text)
     return Document(
@@ -62,10 +62,15 @@ def read(source: Source, data: bytes) -> Document:
         text,
         "html",
         metadata=describe(page),
-        heading=next(shown(_TOP, page), ""),
+        heading=next(shown(TOP, page), ""),
         paragraph=next(shown(_PARAGRAPH, page), ""),
         sections=found,
     )
+
+
+def without_scripts(page: str) -> str:
+    """Return a *page* without what no reader sees."""
+    return _UNSEEN.sub("<!---->", levelled(page))  # a comment: nothing may join around what is cut out
 
 
 def page_text(data: bytes) -> str:

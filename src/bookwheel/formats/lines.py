@@ -12,6 +12,11 @@ def level(text: str) -> str:
     return text.replace("\r\n", " \n").replace("\r", "\n")
 
 
+def uniform(text: str) -> str:
+    r"""Return *text* with every line ended by \n, and shorter where that was two characters."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
 def skip_mark(text: str) -> int:
     """Return where *text* begins after a byte order mark."""
     return 1 if text.startswith("\ufeff") else 0

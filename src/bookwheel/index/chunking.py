@@ -1,11 +1,12 @@
 """Cut a document into chunks small enough to rank, show and embed.
 
-A chunk never crosses a section, so its headings always say where it came from.
+A chunk never crosses a section or a page, so its headings and page always say where it came from.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from bookwheel.model import Chunk, Document, Section
@@ -23,10 +24,10 @@ def split(document: Document) -> list[Chunk]:
     line_ends = _line_ends if "\r" in text else _new_lines
     line, counted = 1, 0
     for section, headings, start, end in _leaves(document):
-        for first, last in cut(text, start, end):
+        for page, first, last in _spans(document, start, end):
             line += line_ends(text, counted, first)
             end_line = line + line_ends(text, first, last)
-            chunks.append(Chunk(first, last, line, end_line, section.id if section else "", headings))
+            chunks.append(Chunk(first, last, line, end_line, section.id if section else "", headings, page))
             line, counted = end_line, last
     return chunks or [Chunk(document.body, document.body, 1, 1)]
 
@@ -51,6 +52,15 @@ def _leaves(document: Document) -> Iterator[tuple[Section | None, tuple[str, ...
         above = [one for one in above if one.level < section.level] + [section]
         if section.end == end or _has_body(document.text, section.start, end):
             yield section, tuple(one.title for one in above), section.start, end
+
+
+def _spans(document: Document, start: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """Yield page, start and end of each chunk of a part of the text; the page is 0 where there are none."""
+    page = bisect_right(document.pages, start)
+    for edge in (*document.pages[page : bisect_right(document.pages, end - 1)], end):
+        for first, last in cut(document.text, start, edge):
+            yield page, first, last
+        page, start = page + 1, edge
 
 
 def _has_body(text: str, start: int, end: int) -> bool:

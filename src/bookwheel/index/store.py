@@ -6,6 +6,7 @@ import json
 import sqlite3
 import struct
 import uuid
+from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 FILE = "catalog.db"
 LAYOUT = Layout(
-    3,
+    4,
     """
 CREATE TABLE libraries (
     number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, scope TEXT NOT NULL UNIQUE, root TEXT NOT NULL
@@ -35,7 +36,9 @@ CREATE TABLE documents (
     UNIQUE (library, path)
 );
 CREATE INDEX documents_by_segment ON documents (segment);
-CREATE TABLE texts (number INTEGER PRIMARY KEY, outline TEXT NOT NULL, spans BLOB NOT NULL, text TEXT NOT NULL);
+CREATE TABLE texts (
+    number INTEGER PRIMARY KEY, outline TEXT NOT NULL, spans BLOB NOT NULL, pages BLOB NOT NULL, text TEXT NOT NULL
+);
 CREATE TABLE skipped (
     library INTEGER NOT NULL, path TEXT NOT NULL, size INTEGER NOT NULL, modified INTEGER NOT NULL,
     reason TEXT NOT NULL, PRIMARY KEY (library, path)
@@ -96,7 +99,7 @@ class Store:
 
     def register(self, name: str, scope: str, root: str) -> Library:
         """Return the library of *scope*, made under *name* (or `name-2`, …) if it is new."""
-        if known := self._library(scope):
+        if known := self.library(scope):
             return known
         with self.database.writing() as db:
             taken = {row[0] for row in db.execute("SELECT name FROM libraries")}
@@ -104,7 +107,8 @@ class Store:
             db.execute("INSERT OR IGNORE INTO libraries (name, scope, root) VALUES (?, ?, ?)", (free, scope, root))
         return self.register(name, scope, root)
 
-    def _library(self, scope: str) -> Library | None:
+    def library(self, scope: str) -> Library | None:
+        """Return the library of *scope*, if there is one."""
         return next((one for one in self.libraries() if one.scope == scope), None)
 
     def libraries(self) -> list[Library]:
@@ -168,10 +172,19 @@ class Store:
             rows = db.execute(question, (library.number, after, *suffixes, limit)).fetchall()
         return [_record(row) for row in rows]
 
-    def text(self, number: int, start: int, end: int) -> str:
-        """Return a part of a document's text."""
+    def text(self, number: int, start: int = 0, end: int | None = None) -> str:
+        """Return a document's text, or a part of it."""
         with self.database.reading() as db:
             return read_span(db, number, start, end)
+
+    def content(self, library: Library, path: str) -> tuple[Record, str, tuple[int, ...]] | None:
+        """Return what is known of one document with its whole text, and where in it each page begins."""
+        record = self.record(library, path)
+        if record is None:
+            return None
+        with self.database.reading() as db:
+            row = db.execute("SELECT text, pages FROM texts WHERE number = ?", (record.number,)).fetchone()
+        return (record, row[0], tuple(array("i", row[1]))) if row else None
 
     # documents in
 
@@ -288,7 +301,8 @@ def _insert(db: sqlite3.Connection, library: Library, entry: Entry, segment: int
     )
     number = db.execute(f"INSERT INTO documents VALUES (NULL{', ?' * len(row)})", row).lastrowid  # noqa: S608
     outline, spans = _spans(document, entry.chunks)
-    db.execute("INSERT INTO texts VALUES (?, ?, ?, ?)", (number, outline, spans, document.text))
+    pages = array("i", document.pages).tobytes()
+    db.execute("INSERT INTO texts VALUES (?, ?, ?, ?, ?)", (number, outline, spans, pages, document.text))
     return int(number or 0)
 
 

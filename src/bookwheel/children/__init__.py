@@ -1,0 +1,1 @@
+"""Processes that read untrusted files for us, within limits."""
