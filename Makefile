@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: install demo test check lint bench hub retrieval neighbours lock clean
+.PHONY: install demo test check lint bench hub conformance clients retrieval neighbours lock clean
 
 install: $(STAMP) ## set up .venv; gives .venv/bin/bookwheel
 
@@ -35,6 +35,15 @@ hub: ## test the models of the extra `hub`, in an environment of their own
 	.venv-hub/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[hub]' pytest pytest-timeout
 	.venv-hub/bin/python -m pytest tests/index/test_hub.py
 
+conformance: install .conformance/.installed ## run the protocol's own conformance suite, and write docs/conformance.md
+	$(BIN)/python tests/conformance/run.py
+
+.conformance/.installed: tests/conformance/package.json tests/conformance/package-lock.json
+	@mkdir -p .conformance
+	@cp $^ .conformance
+	npm ci --prefix .conformance --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
 bench: install .venv-markitdown ## print what we claim, measured now (a missed limit is shown, and does not stop the rest)
 	-$(BIN)/python benchmarks/ground.py
 	-$(BIN)/python benchmarks/search.py --sections 10000
@@ -56,4 +65,4 @@ lock: ## pin every dependency anew
 	  --no-header --no-annotate --quiet --output-file requirements.lock
 
 clean:
-	rm -rf .venv .venv-hub .venv-markitdown .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	rm -rf .venv .venv-hub .venv-markitdown .conformance .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

@@ -45,6 +45,9 @@ class Library:
     chunk_count: int = 0
 
 
+FIXED = 0  # when a document was modified that no file stands for: it stays as it was taken in
+
+
 @dataclass(frozen=True, slots=True)
 class Stamp:
     """What the file system says of a file: equal stamps mean it is not worth opening."""
@@ -150,6 +153,8 @@ class Record(Described):
     chunk_count: int
     created: str  # ISO 8601
     library: int = 0  # number of the library it is in
+    file_type: str = ""  # extension in lower case, or what stands for it
+    last_modified: str = ""  # ISO 8601
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +209,17 @@ class Results:
 
     hits: tuple[Hit, ...]
     progress: Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """What became of something that was to be taken in."""
+
+    status: str  # "indexed", "replaced" or "skipped"
+    doc_id: str
+    source: str
+    library: str
+    chunk_count: int
 
 
 def as_time(nanoseconds: int) -> str:

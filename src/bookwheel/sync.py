@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import os
 import threading
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -19,7 +20,7 @@ from bookwheel.folders import Folder, Found, Skipped, glance, scan
 from bookwheel.index.chunking import split
 from bookwheel.index.store import Entry, Store
 from bookwheel.locks import turn
-from bookwheel.model import Document, Library, Stamp
+from bookwheel.model import Document, Library, Stamp, as_time
 
 BATCH = 4_000_000  # characters that are indexed in one go: bounds memory, and what an interruption costs
 AHEAD = 8  # files that may be begun before their turn
@@ -129,7 +130,8 @@ class Sync:
                 self._store.touch(self.library, source.path, found.stamp)
                 return None
             document = admit(self._folder, conversion.read(source, data))
-            return Entry(document, found.stamp, digest, split(document))
+            written = as_time(os.stat(source.location).st_mtime_ns)  # noqa: PTH116 - there can be many
+            return Entry(document, found.stamp, digest, split(document), last_modified=written)
         except (FileNotFoundError, Unavailable):  # gone, or we were stopped: nothing to remember
             return None
         except OSError as error:

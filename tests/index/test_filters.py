@@ -9,7 +9,7 @@ import pytest
 from bookwheel.catalog import Catalog
 from bookwheel.errors import Invalid
 from bookwheel.folders import Folder
-from bookwheel.model import Query, as_time
+from bookwheel.model import Query
 
 FILES = {
     "keyword.md": "---\ntitle: One\nkeywords: [periscope]\n---\nNothing here.\n",
@@ -86,7 +86,7 @@ def test_every_field_of_a_hit_can_be_a_condition(catalog: Catalog) -> None:
         "source": record.source.location,
         "title": record.title,
         "file_type": "md",
-        "last_modified": as_time(record.stamp.modified),
+        "last_modified": record.last_modified,
         "page": 0,
         "chunk_index": hit.chunk.place,
         "content": catalog.passage(hit),

@@ -26,7 +26,7 @@ from bookwheel.faces.base import (
     with_budget,
     within_budget,
 )
-from bookwheel.model import Hit, Query, Record, Results, as_time
+from bookwheel.model import Hit, Query, Record, Results
 
 FEW = 5  # results where the vector contract is spoken
 PRECISE = ("top_k", "library", "filter")  # arguments of that contract alone
@@ -102,8 +102,8 @@ class Search(Face):
             "source": record.source.location,
             "title": record.title,
             "library": record.source.library,
-            "file_type": record.source.suffix.removeprefix("."),
-            "last_modified": as_time(record.stamp.modified),
+            "file_type": record.file_type,
+            "last_modified": record.last_modified,
             "page": chunk.page,
             "content": self._catalog.passage(hit),
             "chunk_index": chunk.place,

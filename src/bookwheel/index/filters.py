@@ -10,14 +10,14 @@ import numpy as np
 from bookwheel.errors import Invalid
 from bookwheel.index.postings import Integers
 from bookwheel.index.segments import Snapshot
-from bookwheel.model import Chunk, as_time
+from bookwheel.model import Chunk
 
 PAGE_FIELDS = {  # of a document, and how to read them from its row
     "doc_id": "doc_id",
     "source": "location",
     "title": "title",
-    "file_type": "ltrim(suffix, '.')",
-    "last_modified": "as_time(modified)",
+    "file_type": "file_type",
+    "last_modified": "last_modified",
     "metadata": "metadata",
 }
 CHUNK_FIELDS = ("page", "chunk_index", "content")
@@ -39,7 +39,6 @@ def narrow(db: sqlite3.Connection, now: Snapshot, mask: Integers, where: Conditi
     asked = {name: value for name, value in where.items() if name in PAGE_FIELDS}
     if not asked:
         return mask
-    db.create_function("as_time", 1, as_time, deterministic=True)
     conditions = " AND ".join(f"{PAGE_FIELDS[name]} = ?" for name in asked)
     rows = db.execute(f"SELECT number FROM documents WHERE {conditions}", tuple(asked.values()))  # noqa: S608 - our words
     return mask & np.isin(now.pages, [number for (number,) in rows])

@@ -17,9 +17,9 @@ import numpy as np
 from bookwheel.errors import Unavailable
 from bookwheel.index.embedding import Embedder, Vectors
 from bookwheel.index.postings import Integers
-from bookwheel.index.prints import passage
+from bookwheel.index.prints import fingerprint, passage
 from bookwheel.index.segments import Floats, Snapshot, snapshot
-from bookwheel.index.store import Store, is_there, read_chunk, read_record, read_span
+from bookwheel.index.store import Entry, Store, is_there, read_chunk, read_record, read_span
 from bookwheel.index.vectors import VectorStore
 from bookwheel.locks import turn
 
@@ -97,6 +97,24 @@ class Semantics:
         self.vectors.prune(now.prints[now.alive[now.owner]])
 
     # making vectors
+
+    def prepare(self, entry: Entry) -> None:
+        """Make the vectors of a document that is about to be stored; without a model it goes by words alone."""
+        document = entry.document
+        texts = [
+            passage(document.title, chunk.headings, document.text[chunk.start : chunk.end]) for chunk in entry.chunks
+        ]
+        by_print = {fingerprint(text): text for text in texts}
+        places = self.vectors.places(np.array(list(by_print), np.int64))
+        missing = [one for one, place in zip(by_print, places, strict=True) if place < 0]
+        for start in range(0, len(missing), BATCH):
+            if self.problem:
+                return
+            some = missing[start : start + BATCH]
+            try:
+                self.vectors.add(some, self.embedder.embed([by_print[one] for one in some]))
+            except Unavailable as error:
+                self._give_up(error)
 
     def fill(self, halt: threading.Event, report: Report | None = None) -> int:
         """Embed what has no vector yet, short texts first, until done or halted; return how many were made.

@@ -7,7 +7,7 @@ import sqlite3
 import struct
 import uuid
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from bookwheel.index.analysis import SPOKEN
 from bookwheel.index.database import Database, Layout
-from bookwheel.model import Chunk, Document, Library, Record, Source, Stamp
+from bookwheel.model import FIXED, Chunk, Document, Library, Record, Source, Stamp
 
 if TYPE_CHECKING:
     from bookwheel.index.postings import Vocabulary
@@ -32,7 +32,7 @@ CREATE TABLE documents (
     location TEXT NOT NULL, size INTEGER NOT NULL, modified INTEGER NOT NULL, digest TEXT NOT NULL,
     kind TEXT NOT NULL, suffix TEXT NOT NULL, title TEXT NOT NULL, heading TEXT NOT NULL, paragraph TEXT NOT NULL,
     metadata TEXT NOT NULL, problem TEXT NOT NULL, chunk_count INTEGER NOT NULL, created TEXT NOT NULL,
-    segment INTEGER NOT NULL, place INTEGER NOT NULL,
+    file_type TEXT NOT NULL, last_modified TEXT NOT NULL, segment INTEGER NOT NULL, place INTEGER NOT NULL,
     UNIQUE (library, path)
 );
 CREATE INDEX documents_by_segment ON documents (segment);
@@ -42,6 +42,10 @@ CREATE TABLE texts (
 CREATE TABLE skipped (
     library INTEGER NOT NULL, path TEXT NOT NULL, size INTEGER NOT NULL, modified INTEGER NOT NULL,
     reason TEXT NOT NULL, PRIMARY KEY (library, path)
+) WITHOUT ROWID;
+CREATE TABLE versions (
+    library INTEGER NOT NULL, path TEXT NOT NULL, etag TEXT NOT NULL, modified TEXT NOT NULL,
+    PRIMARY KEY (library, path)
 ) WITHOUT ROWID;
 CREATE TABLE segments (
     number INTEGER PRIMARY KEY, pages BLOB NOT NULL, libraries BLOB NOT NULL, suffixes TEXT NOT NULL,
@@ -60,7 +64,7 @@ MOST_SHOWN = 300  # characters of a first paragraph: lists show less
 _SPAN = struct.Struct("<6i")  # start, end, first and last line, page, section
 _COLUMNS = (
     "d.number, d.doc_id, l.name, d.location, d.path, d.size, d.modified, d.digest, d.kind, d.title, d.heading, "
-    "d.paragraph, d.metadata, d.problem, d.chunk_count, d.created, d.library"
+    "d.paragraph, d.metadata, d.problem, d.chunk_count, d.created, d.library, d.file_type, d.last_modified"
 )
 _FROM = "FROM documents d JOIN libraries l ON l.number = d.library"
 
@@ -73,6 +77,9 @@ class Entry:
     stamp: Stamp
     digest: str
     chunks: Sequence[Chunk]
+    file_type: str = ""  # as the file's extension says, if not given
+    last_modified: str = ""  # ISO 8601
+    metadata: Mapping[str, object] | None = None  # the front matter's, if not given
 
 
 class Store:
@@ -93,7 +100,8 @@ class Store:
             return
         with self.database.writing() as db:
             db.execute("UPDATE spoken SET language = ?", (language,))
-            db.execute("UPDATE documents SET modified = -1, digest = ''")
+            db.execute("UPDATE documents SET digest = ''")
+            db.execute("UPDATE documents SET modified = -1 WHERE modified != ?", (FIXED,))
 
     # libraries
 
@@ -171,6 +179,32 @@ class Store:
         with self.database.reading() as db:
             rows = db.execute(question, (library.number, after, *suffixes, limit)).fetchall()
         return [_record(row) for row in rows]
+
+    def latest(self, libraries: Sequence[int], limit: int, offset: int) -> list[Record]:
+        """Return documents of these libraries, the newest first."""
+        where = f"d.library IN ({', '.join('?' * len(libraries))})"
+        question = f"SELECT {_COLUMNS} {_FROM} WHERE {where} ORDER BY d.created DESC, d.number DESC LIMIT ? OFFSET ?"
+        with self.database.reading() as db:
+            return [_record(row) for row in db.execute(question, (*libraries, limit, offset))]
+
+    def find(self, doc_id: str) -> Record | None:
+        """Return the document of that id."""
+        with self.database.reading() as db:
+            row = db.execute(f"SELECT {_COLUMNS} {_FROM} WHERE d.doc_id = ?", (doc_id,)).fetchone()
+        return _record(row) if row else None
+
+    def version(self, library: Library, path: str) -> tuple[str, str]:
+        """Return what a server said of the version that was fetched: its tag and its date; empty if nothing."""
+        with self.database.reading() as db:
+            key = (library.number, path)
+            row = db.execute("SELECT etag, modified FROM versions WHERE library = ? AND path = ?", key).fetchone()
+        return (row[0], row[1]) if row else ("", "")
+
+    def note_version(self, library: Library, path: str, etag: str, modified: str) -> None:
+        """Keep what a server said of the version that was fetched."""
+        with self.database.writing() as db:
+            row = (library.number, path, etag, modified)
+            db.execute("INSERT OR REPLACE INTO versions VALUES (?, ?, ?, ?)", row)
 
     def text(self, number: int, start: int = 0, end: int | None = None) -> str:
         """Return a document's text, or a part of it."""
@@ -292,10 +326,12 @@ def _insert(db: sqlite3.Connection, library: Library, entry: Entry, segment: int
         document.title,
         document.heading,
         document.paragraph[:MOST_SHOWN],
-        json.dumps(document.metadata, ensure_ascii=False),
+        json.dumps(document.metadata if entry.metadata is None else entry.metadata, ensure_ascii=False),
         document.problem,
         len(entry.chunks),
         datetime.now(UTC).isoformat(timespec="microseconds"),
+        entry.file_type or source.suffix.removeprefix("."),
+        entry.last_modified,
         segment,
         place,
     )
@@ -308,12 +344,12 @@ def _insert(db: sqlite3.Connection, library: Library, entry: Entry, segment: int
 
 def _record(row: Sequence[Any]) -> Record:
     number, doc_id, library, location, path, size, modified, digest, kind, title, heading, paragraph, *rest = row
-    metadata, problem, chunk_count, created, shelved = rest
+    metadata, problem, chunk_count, created, shelved, file_type, last_modified = rest
     source = Source(library, location, path)
     known = json.loads(metadata) if metadata != "{}" else {}
     return Record(
         number, doc_id, source, Stamp(size, modified), digest, kind, title, heading, paragraph, known,
-        problem, chunk_count, created, shelved,
+        problem, chunk_count, created, shelved, file_type, last_modified,
     )  # fmt: skip
 
 
