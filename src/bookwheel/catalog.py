@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -19,12 +19,13 @@ from bookwheel.containment import contain, stamp
 from bookwheel.errors import BookwheelError, Forbidden, NotFound, TooLarge
 from bookwheel.folders import Folder, admits
 from bookwheel.index.store import FILE, Store, numbered
-from bookwheel.model import Document, Hit, Library, Progress, Query, Record, Results, Source, Stamp
+from bookwheel.model import FIXED, Document, Hit, Library, Progress, Query, Record, Results, Source, Stamp, Terms
 from bookwheel.sync import Changes, Report, Sync, admit
 
 if TYPE_CHECKING:
     from bookwheel.index.search import Searcher
     from bookwheel.index.semantics import Semantics
+    from bookwheel.ingest import Ingest
 
 NONE = "none"  # the name of no embedder
 PATIENCE = 10.0  # seconds a search waits for the first scan
@@ -56,13 +57,15 @@ class Shelf:
         return self._only is None or name in self._only
 
     def libraries(self) -> list[Library]:
-        """Return the libraries on this shelf with their counts, by name; without folders, all of the store."""
+        """Return the libraries on this shelf with their counts, by name: folders, and what was taken in."""
         known = self._catalog.store.libraries()
-        if not self._catalog.wanted:
+        if self._catalog.whole:
             return [one for one in known if self.shows(one.name)]
-        names = {library.number: library.name for _, library in self.folders}
+        names = {library.number: library.name for _, library in self._catalog.served}
+        taken_in = {one.number: one.own_name for one in known if one.ingested and one.document_count}
+        names |= _apart(names.values(), taken_in)
         shown = [replace(one, name=names[one.number]) for one in known if one.number in names]
-        return sorted(shown, key=lambda one: one.name)
+        return sorted((one for one in shown if self.shows(one.name)), key=lambda one: one.name)
 
     def library(self, name: str) -> Library:
         """Return one library; raises NotFound if there is none of that name on this shelf."""
@@ -113,6 +116,51 @@ class Shelf:
             found = self._catalog.store.records(library, start, left, suffixes)
             left -= len(found) if limit > 0 else 0
             yield from (_renamed(record, library.name) for record in found)
+
+    def latest(self, library: str = "", limit: int = 20, offset: int = 0) -> list[Record]:
+        """Return the documents of one library, or of all, the newest first."""
+        self.wait()
+        names = {one.number: one.name for one in self.libraries() if library in {"", one.name}}
+        found = self._catalog.store.latest(list(names), limit, offset)
+        return [_renamed(record, names[record.library]) for record in found]
+
+    def document(self, doc_id: str) -> Record:
+        """Return the document of that id; raises NotFound if there is none on this shelf."""
+        names = {one.number: one.name for one in self.libraries()}
+        record = self._catalog.store.find(doc_id)
+        if record is None or record.library not in names:
+            raise NotFound(f"there is no document {doc_id}; list_documents names those there are", doc_id=doc_id)
+        return _renamed(record, names[record.library])
+
+    def text(self, record: Record) -> str:
+        """Return the whole text of a document, as it was indexed."""
+        return self._catalog.store.text(record.number)
+
+    def delete(self, doc_id: str) -> int:
+        """Remove a document that was taken in; return how many passages it had, 0 if there was none."""
+        try:
+            record = self.document(doc_id)
+        except NotFound:
+            return 0
+        library = next(one for one in self.libraries() if one.number == record.library)
+        if not library.ingested:
+            raise Forbidden(f"{record.source.path} is a file of the served folder {library.name}: the folder decides")
+        self._catalog.store.drop(library, [record.source.path])
+        return record.chunk_count
+
+    def ingest(self, library: str) -> Ingest:
+        """Return what takes documents into a library; raises Forbidden for one that is a folder or may not be seen."""
+        if any(folder.library == library for folder in self._catalog.wanted):
+            raise Forbidden(f"{library} is a served folder, and the folder decides what is in it; name another library")
+        if not self.shows(library):
+            raise Forbidden(f"{library} is not open to you; name another library")
+        return self._catalog.intake
+
+    def check_path(self, path: str) -> dict[str, object]:
+        """Tell whether a file of this machine can be read, for a caller that may see everything."""
+        if self._only is not None:
+            raise Forbidden("paths of this machine are not open to you")
+        return self._catalog.intake.check(path)
 
     def generation(self) -> int:
         """Return a number that is another one after every change of the index."""
@@ -217,6 +265,7 @@ class Catalog(Shelf):
         language: str | None = None,
     ) -> None:
         super().__init__(self)
+        self.whole = not folders  # everything in the store is shown, also what others serve
         self._folder = store
         self._embedder = embedder
         self._model_folder = model_folder
@@ -230,6 +279,8 @@ class Catalog(Shelf):
         self._embedding = threading.Lock()
         self._halt = threading.Event()
         self.current: Sync | None = None
+        self.terms = Terms()  # on which documents are taken in
+        self._listeners: list[Callable[[], None]] = []  # called at the stop
         self._told: frozenset[tuple[str, str, str]] = frozenset()  # files left out, that were warned of
         if not folders:
             self.ready.set()
@@ -263,7 +314,13 @@ class Catalog(Shelf):
         """End a sync under way at the next file; what it has indexed is kept."""
         self._halt.set()
         self.ready.set()
+        for tell in self._listeners:
+            tell()
         conversion.POOL.cancel()
+
+    def when_stopped(self, tell: Callable[[], None]) -> None:
+        """Call *tell* when this is told to stop."""
+        self._listeners.append(tell)
 
     def close(self) -> None:
         """Let go of the store."""
@@ -319,6 +376,13 @@ class Catalog(Shelf):
         """Make the vectors that are missing; return how many were made. A stop ends it soon, and what is made stays."""
         with self._embedding:
             return self.semantics.fill(self._halt, report) if self.semantics else 0
+
+    @cached_property
+    def intake(self) -> Ingest:
+        """What takes documents in."""
+        from bookwheel.ingest import Ingest  # noqa: PLC0415 - most servers only show what is there
+
+        return Ingest(self.store, self.semantics, self.terms)
 
     @property
     def model(self) -> str:
@@ -378,7 +442,15 @@ def _read(source: Source) -> Document:
         raise NotFound(f"{source.path} is not there any more", name=source.path) from error
 
 
+def _apart(taken: Iterable[str], names: Mapping[int, str]) -> dict[int, str]:
+    """Return the names, those that a folder has already with `-2`, `-3`, … behind them."""
+    given = set(taken)
+    return {number: next(one for one in numbered(name) if one not in given) for number, name in names.items()}
+
+
 def _stale(record: Record) -> bool:
+    if record.stamp.modified == FIXED:
+        return False
     try:
         return stamp(Path(record.source.location)) != record.stamp
     except BookwheelError:

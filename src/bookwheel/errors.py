@@ -8,6 +8,7 @@
     ├── Unreadable       it is there, but gives no text
     │   ├── TooLarge     over the size limit
     │   └── ParseFailed  the bytes are not what their name promises
+    │       └── Unsupported  there is no reader for files of that kind
     ├── Conflict         the world changed since the caller looked
     └── Unavailable      try again later
 
@@ -52,6 +53,10 @@ class TooLarge(Unreadable):
 
 class ParseFailed(Unreadable):
     """The bytes are not what their name promises."""
+
+
+class Unsupported(ParseFailed):
+    """There is no reader for files of that kind."""
 
 
 class Conflict(BookwheelError):

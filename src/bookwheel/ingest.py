@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -19,19 +19,26 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from bookwheel import conversion, formats
-from bookwheel.download import Limits, Validators, download
-from bookwheel.errors import BookwheelError, Forbidden, Invalid, NotFound, ParseFailed, TooLarge, Unavailable
+from bookwheel.download import ANYWHERE, Limits, Validators, download
+from bookwheel.errors import (
+    BookwheelError,
+    Forbidden,
+    Invalid,
+    NotFound,
+    ParseFailed,
+    TooLarge,
+    Unavailable,
+    Unsupported,
+)
 from bookwheel.folders import NEVER
 from bookwheel.index.chunking import split
 from bookwheel.index.store import Entry, Store
-from bookwheel.model import FIXED, Document, Ingested, Library, Source, Stamp, as_time
+from bookwheel.model import FIXED, INGESTED, Document, Ingested, Library, Source, Stamp, Terms, as_time
 
 if TYPE_CHECKING:
     from bookwheel.index.semantics import Semantics
 
-SCOPE = "ingested:"  # what the scope of a library that is not a folder begins with
 DEFAULT = "default"
-LARGEST = 52_428_800  # bytes
 
 Metadata = Mapping[str, object]
 Report = Callable[[int, int], None]  # called with how many files are done and how many there are
@@ -59,16 +66,12 @@ class Wanted:
     recursive: bool = True
     concurrency: int = 4
 
-    def check(self) -> Path:
-        """Return the folder; raises Invalid or NotFound if it cannot be taken in like this."""
+    def check(self) -> None:
+        """Raise Invalid if it cannot be taken in like this."""
         if not self.folder.strip():
             raise Invalid("folder is empty; give the path of a folder")
         if self.concurrency < 1:
             raise Invalid("max_concurrency must be at least 1")
-        place = _real(self.folder)
-        if not place.is_dir():
-            raise NotFound(f"{self.folder} is no folder; check the path")
-        return place
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,20 +92,43 @@ class FolderIngested:
 class Ingest:
     """Takes documents into one store."""
 
-    def __init__(self, store: Store, semantics: Semantics | None, limits: Limits | None = None) -> None:
+    def __init__(self, store: Store, semantics: Semantics | None, terms: Terms) -> None:
         self._store = store
+        self._terms = terms
         self._semantics = semantics
-        self._limits = limits or Limits()
         self._commit = threading.Lock()
 
     # what can be taken in
 
     def file(self, path: str, library: str = DEFAULT, metadata: Metadata | None = None) -> Ingested:
         """Take in a file of this machine."""
-        place = _real(path)
+        place = self._allowed(path)
         if not place.is_file():
             raise NotFound(f"there is no file {path}; check the path, or pass the text to ingest_content")
         return self._take(library, self._opened(place, str(place), place.name, metadata))
+
+    def check(self, path: str) -> dict[str, object]:
+        """Tell whether a file can be taken in from here, and if not why."""
+        place = Path(path).expanduser()
+        facts: dict[str, object] = {
+            "path": path,
+            "resolved": str(place.resolve()),
+            "parent_exists": place.resolve().parent.is_dir(),
+        }
+        try:
+            with self._allowed(path).open("rb"):
+                return {**facts, "readable": True, "size_bytes": place.stat().st_size}
+        except BookwheelError as error:
+            return {**facts, "readable": False, "error": error.message}
+        except OSError as error:
+            return {**facts, "readable": False, "error": f"it cannot be read: {error.strerror}"}
+
+    def _allowed(self, path: str) -> Path:
+        """Return the file or folder that a path means; raises Forbidden if it is outside the folders one may name."""
+        place = _real(path)
+        if self._terms.roots and not any(place.is_relative_to(root) for root in self._terms.roots):
+            raise Forbidden(f"{path} is outside the folders that files may be taken in from")
+        return place
 
     def upload(self, path: Path, name: str, library: str = DEFAULT, metadata: Metadata | None = None) -> Ingested:
         """Take in a file that was sent, under the name it had."""
@@ -114,8 +140,8 @@ class Ingest:
         if not formats.supported(suffix):
             raise Unsupported(f"Unsupported format: {suffix or name}", suffix=suffix)
         try:
-            if place.stat().st_size > self._limits.size:
-                raise TooLarge(f"{name} has more than {self._limits.size} bytes, which is the limit")
+            if place.stat().st_size > self._terms.most:
+                raise TooLarge(f"{name} has more than {self._terms.most} bytes, which is the limit")
             data = place.read_bytes()
             modified = as_time(place.stat().st_mtime_ns)
         except PermissionError as error:
@@ -153,7 +179,8 @@ class Ingest:
         """Fetch a URL and take in what it gives; asks only for what has changed since."""
         kept = self._library(library)
         known = self._store.record(kept, url)
-        found = download(url, self._limits, Validators(*self._store.version(kept, url)) if known else None)
+        limits = Limits(self._terms.most, private=ANYWHERE if self._terms.private else ())
+        found = download(url, limits, Validators(*self._store.version(kept, url)) if known else None)
         if known and found.not_modified:
             return Ingested("skipped", known.doc_id, url, library, 0)
         form = conversion.form_of(found)
@@ -178,7 +205,10 @@ class Ingest:
 
         A halt ends it soon: files whose turn has not come are told as not taken in.
         """
-        place = wanted.check()
+        wanted.check()
+        place = self._allowed(wanted.folder)
+        if not place.is_dir():
+            raise NotFound(f"{wanted.folder} is no folder; check the path")
         halt = halt or threading.Event()
         files = sorted(_files(place, wanted.recursive))
         results: dict[str, Ingested] = {}
@@ -203,7 +233,7 @@ class Ingest:
     def _library(self, name: str) -> Library:
         if not name.strip():
             raise Invalid("library is empty; give it a name")
-        return self._store.register(name, SCOPE + name, "")
+        return self._store.register(name, INGESTED + name, "")
 
     def _take(self, name: str, incoming: Incoming) -> Ingested:
         library, location = self._library(name), incoming.location
@@ -220,10 +250,6 @@ class Ingest:
         if now is None:
             raise Unavailable(f"{location} was removed while it was taken in; try again")
         return Ingested("replaced" if known else "indexed", now.doc_id, location, name, len(entry.chunks))
-
-
-class Unsupported(ParseFailed):
-    """There is no reader for files of that kind."""
 
 
 def _entry(source: Source, incoming: Incoming) -> Entry:
@@ -289,13 +315,3 @@ def _moment(said: str) -> str:
         return parsedate_to_datetime(said).isoformat()
     except (TypeError, ValueError):
         return _now()
-
-
-def is_ingested(library: Library) -> bool:
-    """Tell whether a library holds what was taken in, and is no folder."""
-    return library.scope.startswith(SCOPE)
-
-
-def known_names(libraries: Sequence[Library]) -> dict[int, str]:
-    """Return the names that libraries of what was taken in go by."""
-    return {one.number: one.scope.removeprefix(SCOPE) for one in libraries if is_ingested(one)}

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,9 @@ class Source:
         return self.path.rpartition("/")[2]
 
 
+INGESTED = "ingested:"  # what the scope of a library that is no folder begins with
+
+
 @dataclass(frozen=True, slots=True)
 class Library:
     """A named collection of documents; its scope says which one, whatever its name."""
@@ -43,6 +47,16 @@ class Library:
     root: str
     document_count: int = 0
     chunk_count: int = 0
+
+    @property
+    def ingested(self) -> bool:
+        """Whether it holds what was taken in, and is no folder."""
+        return self.scope.startswith(INGESTED)
+
+    @property
+    def own_name(self) -> str:
+        """The name it was given, if it is no folder; the store may have had to change it."""
+        return self.scope.removeprefix(INGESTED)
 
 
 FIXED = 0  # when a document was modified that no file stands for: it stays as it was taken in
@@ -170,6 +184,7 @@ class Query:
     weights: Mapping[str, float] | None = None  # what a match counts in "title", "keywords" and "content"
     where: Mapping[str, str | int] = field(default_factory=dict)  # what a hit must be, field by field
     evidence: bool = False  # only what has a word of the query: meaning may re-order, not add
+    chunks: bool = False  # several passages of a document may be hits, each for itself
     distinct: bool = False  # near-duplicates are folded into the best of them
     explain: bool = False  # say why each hit has its rank
 
@@ -209,6 +224,15 @@ class Results:
 
     hits: tuple[Hit, ...]
     progress: Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What may be taken in."""
+
+    most: int = 52_428_800  # bytes of one document
+    private: bool = False  # URLs of private networks too
+    roots: tuple[Path, ...] = ()  # where files may be from; none: anywhere
 
 
 @dataclass(frozen=True, slots=True)

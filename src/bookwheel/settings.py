@@ -123,6 +123,10 @@ def _path(value: Any) -> Path:
     return Path(value).expanduser().absolute()
 
 
+def _paths(value: Any) -> tuple[Path, ...]:
+    return tuple(_path(part).resolve() for part in _list(value))
+
+
 def _file(value: Any) -> Path:
     return Path(_text(value)).expanduser()
 
@@ -142,7 +146,7 @@ LANGUAGES = (
     *("swedish", "tamil", "turkish", "yiddish"),
 )
 
-FACES = ("docs", "sections", "acdc")
+FACES = ("docs", "sections", "acdc", "vectordb")
 
 OPTIONS: tuple[Option, ...] = (
     Option(
@@ -192,6 +196,9 @@ OPTIONS: tuple[Option, ...] = (
         "search_content_boost", "what a match in the content counts there", 1.0, _factor, "FACTOR",
         ("ACDC_MCP_SEARCH_CONTENT_BOOST",),
     ),
+    Option("ingest_roots", "folders that files may be taken in from (default: anywhere)", (), _paths, "DIR,…"),
+    Option("allow_private_urls", "fetch URLs of private networks too", False, _switch, switch=True),
+    Option("max_upload", "bytes; larger files are not taken in", 52_428_800, _number, "BYTES"),
     Option("store", "folder for the index (default: in your data folder)", None, _path, "DIR", ("LANCEDB_URI",)),
     Option("embedder", "model for search by meaning: minilm, nomic, none, or a name fastembed knows", "minilm", _text),
     Option("model_folder", "folder with the files of that model, instead of the hub", None, _path, "DIR"),
@@ -231,6 +238,9 @@ class Settings:
     search_keywords_boost: float
     search_name_boost: float
     search_content_boost: float
+    ingest_roots: tuple[Path, ...]
+    allow_private_urls: bool
+    max_upload: int
     store: Path
     embedder: str
     model_folder: Path | None

@@ -8,7 +8,20 @@ from argparse import ArgumentParser
 from bookwheel.settings import OPTIONS, Option
 
 STORE_OPTIONS = frozenset(
-    {"config", "store", "embedder", "model_folder", "language", "max_file_size", "include", "exclude", "log_level"}
+    {
+        "config",
+        "ingest_roots",
+        "allow_private_urls",
+        "max_upload",
+        "store",
+        "embedder",
+        "model_folder",
+        "language",
+        "max_file_size",
+        "include",
+        "exclude",
+        "log_level",
+    }
 )
 
 
@@ -20,7 +33,8 @@ def serve(parser: ArgumentParser) -> None:
 
 def ingest(parser: ArgumentParser) -> None:
     """What to index."""
-    parser.add_argument("paths", nargs="+", metavar="PATH", help="folder or file to index")
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="folder or file to index; with --library also a URL")
+    parser.add_argument("--library", metavar="NAME", help="take documents into this library, apart from their files")
     printing(parser)
 
 

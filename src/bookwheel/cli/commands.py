@@ -32,8 +32,10 @@ def serve(options: argparse.Namespace) -> int:
 
 
 def ingest(options: argparse.Namespace) -> int:
-    """Index folders and say what was done."""
+    """Index folders and say what was done; with a library, take files, folders and URLs into it."""
     settings = settings_of(options)
+    if options.library:
+        return _take_in(catalog_of(settings, []), options)
     catalog = catalog_of(settings, folders_of(settings, [Path(path) for path in options.paths]))
     done = {**asdict(sync(catalog)), "embedded": embed(catalog)}
     if options.json:
@@ -43,6 +45,21 @@ def ingest(options: argparse.Namespace) -> int:
     for path, reason in catalog.progress().skipped:
         warn(f"left out: {path}: {reason}")
     return 0
+
+
+def _take_in(catalog: Catalog, options: argparse.Namespace) -> int:
+    from bookwheel.cli.bulk import data_of, summary, take  # noqa: PLC0415 - brings converters and the network
+    from bookwheel.model import Ingested  # noqa: PLC0415
+
+    done = [one for path in options.paths for one in take(catalog, path, options.library)]
+    if options.json:
+        data([data_of(one) for one in done])
+    for one in done if not options.json else ():
+        line(f"{one.status}: {one.source}" if isinstance(one, Ingested) else summary(one))
+    errors = [error for one in done if not isinstance(one, Ingested) for error in one.errors]
+    for file, message in errors:
+        warn(f"{file}: {message}")
+    return 1 if errors else 0
 
 
 def search(options: argparse.Namespace) -> int:

@@ -50,15 +50,19 @@ def known_folders(settings: Settings) -> list[Folder]:
     """Return every folder that the store knows and that is still there."""
     from bookwheel.folders import Folder  # noqa: PLC0415
 
-    known = [Folder.from_scope(one.scope, one.name) for one in catalog_of(settings, []).store.libraries()]
+    libraries = [one for one in catalog_of(settings, []).store.libraries() if not one.ingested]
+    known = [Folder.from_scope(one.scope, one.name) for one in libraries]
     return [folder for folder in known if folder.root.is_dir()]
 
 
 def catalog_of(settings: Settings, folders: Sequence[Folder]) -> Catalog:
     """Return a catalog of these folders."""
     from bookwheel.catalog import Catalog  # noqa: PLC0415
+    from bookwheel.model import Terms  # noqa: PLC0415
 
-    return Catalog(settings.store, folders, settings.embedder, settings.model_folder, settings.language)
+    catalog = Catalog(settings.store, folders, settings.embedder, settings.model_folder, settings.language)
+    catalog.terms = Terms(settings.max_upload, settings.allow_private_urls, settings.ingest_roots)
+    return catalog
 
 
 def synced(options: argparse.Namespace) -> Catalog:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from bookwheel.faces.composed import Composed
 from bookwheel.faces.docs import Docs
 from bookwheel.faces.search import Search
 from bookwheel.faces.sections import DEFAULTS, Sections
+from bookwheel.faces.vectordb import Place, Vectordb
 from bookwheel.ignore import Patterns
 from bookwheel.prompts import Prompts
 from bookwheel.settings import FACES, Settings
@@ -25,6 +27,7 @@ from bookwheel.settings import FACES, Settings
 if TYPE_CHECKING:
     from bookwheel.folders import Folder
     from bookwheel.server.mcp import FaceServer
+    from bookwheel.server.upload import Upload
 
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - where the acdc contract listens
 
@@ -48,25 +51,42 @@ class Serving:
         """Every folder whose changes matter."""
         return [*self.catalog.wanted, *self.prompts.folders]
 
+    @property
+    def libraries(self) -> list[str]:
+        """The names that a key can be bound to."""
+        taken_in = self.catalog.libraries() if self.settings.auth_type == "apikey" and "vectordb" in self.names else []
+        return [*(folder.library for folder in self.catalog.wanted), *(one.name for one in taken_in)]
+
+    def upload(self) -> Upload | None:
+        """Return what takes in files over HTTP, if that is served."""
+        if "vectordb" not in self.names or self.settings.read_only:
+            return None
+        from bookwheel.server.upload import Upload  # noqa: PLC0415 - only over HTTP
+
+        return Upload(
+            lambda file, name, library, metadata: self.catalog.ingest(library).upload(file, name, library, metadata),
+            self.settings.max_upload,
+        )
+
     def face(self, shelf: Shelf) -> Face:
         """Return the face the user asked for, or all of them as one, over a shelf."""
         return self.alone(self.names[0], shelf) if len(self.names) == 1 else self._composed(shelf)
 
     def alone(self, name: str, shelf: Shelf) -> Face:
         """Return one face as if there were no other."""
-        return self._finished(self._make(shelf, alone=True)[name]())
+        return self._finished(self._make(shelf, alone=True)[name](), shelf)
 
     def _composed(self, shelf: Shelf) -> Face:
         makers = self._make(shelf, alone=False)
         faces = [makers[name]() for name in self.names]
         said = self.organisation if "acdc" in self.names else None
-        if said or not self.settings.face:
+        if said or "vectordb" in self.names:
             description = said.descriptions.get("search", "") if said else ""
             faces.insert(0, Search(shelf, Composed(faces).address, self.settings.search_max_results, description))
-        return self._finished(Composed(faces, said.identity.instructions if said else ""))
+        return self._finished(Composed(faces, said.identity.instructions if said else ""), shelf)
 
-    def _finished(self, face: Face) -> Face:
-        if self.settings.read_only:
+    def _finished(self, face: Face, shelf: Shelf) -> Face:
+        if self.settings.read_only or shelf is not self.catalog:  # who may see some libraries alone may change none
             face.forbid_writes()
         return face
 
@@ -82,6 +102,7 @@ class Serving:
             "docs": lambda: Docs(folders, alone),
             "sections": lambda: Sections(folders if alone else shelf, patterns, where, alone),
             "acdc": lambda: Acdc(shelf.limited_to(sources), self._known(), self.prompts, boosts(settings), alone),
+            "vectordb": lambda: Vectordb(shelf, place_of(settings)),
         }
 
     def _known(self) -> Organisation:
@@ -103,7 +124,7 @@ def serve(serving: Serving) -> None:
     """Serve over the transport that the user chose, until the client leaves or a signal comes."""
     settings, catalog = serving.settings, serving.catalog
     watch = watch_of(settings, serving.folders)
-    access = access_of(settings, [folder.library for folder in catalog.wanted])
+    access = access_of(settings, serving.libraries)
     if settings.transport == "stdio":
         from bookwheel.server.run import serve as serve_stdio  # noqa: PLC0415 - the same
 
@@ -112,8 +133,14 @@ def serve(serving: Serving) -> None:
     from bookwheel.server.http import Listen, serve_http  # noqa: PLC0415 - half of all starts do without
 
     host = settings.host or (EVERYWHERE if settings.face == ("acdc",) else "127.0.0.1")
-    listen = Listen(host, settings.port, access, settings.allowed_hosts)
+    listen = Listen(host, settings.port, access, settings.allowed_hosts, serving.upload())
     serve_http(serving.server(), {name: serving.server(name) for name in serving.names}, catalog, watch, listen)
+
+
+def place_of(settings: Settings) -> Place:
+    """Return where the server runs and keeps things."""
+    models = settings.model_folder or os.environ.get("FASTEMBED_CACHE_PATH") or settings.store / "models"
+    return Place(str(settings.store), str(models), "stdio" if settings.transport == "stdio" else "sse")
 
 
 def boosts(settings: Settings) -> Boosts:
@@ -133,9 +160,12 @@ def serving_of(settings: Settings) -> Serving:
     if "acdc" in wanted and (settings.content or settings.face == ("acdc",)):
         organisation = _organisation(settings)
     sources = [source.resources(settings.max_file_size) for source in organisation.sources] if organisation else []
-    paths = [] if settings.face == ("acdc",) else settings.paths or ([] if sources else [Path()])
+    alone = settings.face in {("acdc",), ("vectordb",)}
+    paths = [] if settings.face == ("acdc",) else settings.paths or ([] if sources or alone else [Path()])
     prompts = Prompts([source.prompts() for source in organisation.sources] if organisation else [])
-    return Serving(settings, organisation, catalog_of(settings, [*sources, *folders_of(settings, paths)]), prompts)
+    catalog = catalog_of(settings, [*sources, *folders_of(settings, paths)])
+    catalog.whole = False
+    return Serving(settings, organisation, catalog, prompts)
 
 
 def _organisation(settings: Settings) -> Organisation:

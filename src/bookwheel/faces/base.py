@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cached_property
+from threading import Event
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote
 
@@ -83,6 +85,17 @@ class Page:
 
     resources: tuple[Resource, ...]
     following: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call under way: how to say how far it is, and whether it is still wanted."""
+
+    report: Callable[[int, int], None] = lambda _done, _total: None
+    halt: Event = field(default_factory=Event)
+
+
+CALL: ContextVar[Call] = ContextVar("call", default=Call())  # noqa: B039 - of those that nobody waits for
 
 
 @dataclass(frozen=True)

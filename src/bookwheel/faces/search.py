@@ -26,6 +26,7 @@ from bookwheel.faces.base import (
     with_budget,
     within_budget,
 )
+from bookwheel.faces.vectordb import passage_data
 from bookwheel.model import Hit, Query, Record, Results
 
 FEW = 5  # results where the vector contract is spoken
@@ -96,22 +97,12 @@ class Search(Face):
         return {"results": within_budget(rows, most), "index": freshness(results.progress)}
 
     def _row(self, hit: Hit) -> dict[str, object]:
-        record, chunk = hit.record, hit.chunk
-        row: dict[str, object] = {
-            "doc_id": record.doc_id,
-            "source": record.source.location,
-            "title": record.title,
-            "library": record.source.library,
-            "file_type": record.file_type,
-            "last_modified": record.last_modified,
-            "page": chunk.page,
-            "content": self._catalog.passage(hit),
-            "chunk_index": chunk.place,
-            "metadata": dict(record.metadata),
-            "uri": self._address(record),
+        row = {
+            **passage_data(hit, self._catalog.passage(hit)),
+            "uri": self._address(hit.record),
             "score": round(hit.score, 2),
-            "section": chunk.section,
-            "lines": [chunk.line, chunk.end_line],
+            "section": hit.chunk.section,
+            "lines": [hit.chunk.line, hit.chunk.end_line],
         }
         return {**row, "also": list(hit.also)} if hit.also else row
 

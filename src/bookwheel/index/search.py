@@ -89,7 +89,7 @@ class Searcher:
             scores = fusion.ranking if fusion else ranking
             allowed = wanted & (ranking.pages > 0) if query.evidence or not fusion else wanted
             order = _order(scores.pages, allowed, max(query.limit, CANDIDATES))
-            hits = _hits(look, scores, order)
+            hits = _chunk_hits(look, scores, order, query.limit) if query.chunks else _hits(look, scores, order)
             if query.explain:
                 hits = _explained(hits, look, words, fusion)
             return list(_take(_distinct(hits, db) if query.distinct else hits, _phrases(text), db, query.limit))
@@ -215,6 +215,24 @@ def _hits(look: _Look, ranking: Ranking, order: Iterable[int]) -> Iterator[Hit]:
         if chunk := _fitting(db, record, places, look.where):
             score = min(1.0, max(0.01, float(ranking.pages[page])))
             yield Hit(record, chunk, score, _location(now, look.found, page), _show(db, record.number, chunk, shown))
+
+
+def _chunk_hits(look: _Look, ranking: Ranking, order: Iterable[int], limit: int) -> Iterator[Hit]:
+    """Yield the best passages of the best pages: the best of a page has its score, the others their share of it."""
+    db, now, found = look.db, look.now, []
+    for page in islice(order, max(limit, CANDIDATES if look.where else 0)):
+        first = int(now.first[page])
+        end = int(now.first[page + 1]) if page + 1 < len(now.first) else len(now.owner)
+        scores = ranking.chunks[first:end]
+        shares = float(ranking.pages[page]) * scores / max(float(scores.max()), 1e-9)
+        best = np.argsort(-shares, kind="stable")[: max(limit, CANDIDATES if look.where else 0)]
+        found += [(float(shares[place]), page, int(place)) for place in best if shares[place] > 0 or place == best[0]]
+    shown = {term for term, _ in look.found}
+    for score, page, place in sorted(found, key=lambda one: -one[0]):
+        record = read_record(db, int(now.pages[page]))
+        if chunk := _fitting(db, record, [place], look.where):
+            known = _location(now, look.found, page)
+            yield Hit(record, chunk, min(1.0, max(0.01, score)), known, _show(db, record.number, chunk, shown))
 
 
 def _order(scores: Floats, wanted: Integers, most: int) -> Iterator[int]:

@@ -107,14 +107,14 @@ class Semantics:
         by_print = {fingerprint(text): text for text in texts}
         places = self.vectors.places(np.array(list(by_print), np.int64))
         missing = [one for one, place in zip(by_print, places, strict=True) if place < 0]
-        for start in range(0, len(missing), BATCH):
-            if self.problem:
-                return
-            some = missing[start : start + BATCH]
+        for start in range(0, len(missing) if not self.problem else 0, SAVE):
+            some = missing[start : start + SAVE]
+            batches = [[by_print[one] for one in some[at : at + BATCH]] for at in range(0, len(some), BATCH)]
             try:
-                self.vectors.add(some, self.embedder.embed([by_print[one] for one in some]))
+                self.vectors.add(some, np.concatenate([self.embedder.embed(batch) for batch in batches]))
             except Unavailable as error:
                 self._give_up(error)
+                return
 
     def fill(self, halt: threading.Event, report: Report | None = None) -> int:
         """Embed what has no vector yet, short texts first, until done or halted; return how many were made.

@@ -3,6 +3,7 @@
     /mcp              the root server, streamable HTTP, both eras
     /sse, /messages   the root server, the older way
     /<face>/mcp       each face alone
+    /upload           takes in a file, where that is served
     /health           `ok`, for everybody
 
 uvicorn carries the requests; signals, logs and the end are ours.
@@ -40,7 +41,10 @@ from bookwheel.server.guard import EVERYWHERE, Bodies, Guard, Hosts, is_local
 from bookwheel.server.mcp import FaceServer
 from bookwheel.server.run import Watch, keep_fresh, leave_on_signal
 from bookwheel.server.sse import Sse
+from bookwheel.server.upload import PATH as UPLOADS
+from bookwheel.server.upload import Upload
 
+SLACK = 65_536  # bytes of a form around its file
 GRACE = 1.0  # seconds for calls under way when the server ends
 GOODBYE = 0.5  # seconds for streams to end by themselves after that
 LAST = 1.0  # seconds for threads, after all else
@@ -77,6 +81,7 @@ class Listen:
     port: int = 0
     access: Access = field(default_factory=Access)
     allowed_hosts: tuple[str, ...] = ()
+    upload: Upload | None = None  # what takes in files, if anything does
     limits: Limits = field(default_factory=Limits)
 
 
@@ -143,15 +148,16 @@ class Site:
         self._managers = {"/mcp": Manager(root, limits)}
         self._managers |= {f"/{name}/mcp": Manager(server, limits) for name, server in alone.items()}
         hosts = Hosts(listen.host, listen.allowed_hosts)
-        bodies = Bodies(limits.max_body, limits.body)
-        self._guard = Guard(self._routes(limits), listen.access, hosts, bodies)
+        larger = {UPLOADS: listen.upload.most + SLACK} if listen.upload else {}
+        bodies = Bodies(limits.max_body, limits.body, larger)
+        self._guard = Guard(self._routes(limits, listen.upload), listen.access, hosts, bodies)
         self._place = place
         self._open = listen.access.kind == "none"
         self._uvicorn = Uvicorn(_config(self._guard, limits))
         self._ended = anyio.Event()
         self.ready = self._uvicorn.ready
 
-    def _routes(self, limits: Limits) -> Router:
+    def _routes(self, limits: Limits, upload: Upload | None) -> Router:
         routes = [
             Route("/health", _health, methods=["GET"]),
             Route("/sse", self._sse.stream, methods=["GET"]),
@@ -159,6 +165,8 @@ class Site:
             Route("/messages/", self._sse.take, methods=["POST"]),
             *(Route(path, Endpoint(manager, limits.asked)) for path, manager in self._managers.items()),
         ]
+        if upload:
+            routes.append(Route(UPLOADS, upload.answer, methods=["POST"]))
         return Router(routes, redirect_slashes=False)
 
     @contextlib.asynccontextmanager

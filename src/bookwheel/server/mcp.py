@@ -10,10 +10,12 @@ import asyncio
 import base64
 import binascii
 import contextlib
+import contextvars
 import logging
+import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import anyio
@@ -34,7 +36,7 @@ from mcp.shared.exceptions import MCPError
 
 from bookwheel import logs
 from bookwheel.errors import BookwheelError, NotFound
-from bookwheel.faces.base import Answer, Face, Gap, Resource, Tool
+from bookwheel.faces.base import CALL, Answer, Call, Face, Gap, Resource, Tool
 from bookwheel.logs import SEEN
 from bookwheel.prompts import Prompt
 from bookwheel.server.guard import caller
@@ -183,7 +185,10 @@ class FaceServer(Server[Any]):
     async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         face, arguments = self._shown(ctx), params.arguments or {}
         try:
-            answer = await _in_thread(lambda: face.call(params.name, arguments), self._workers(params.name))
+            async with _call(ctx) as call:
+                answer = await _in_thread(
+                    lambda: call.run(face.call, params.name, arguments), self._workers(params.name)
+                )
         except MCPError as error:
             if error.code != types.INTERNAL_ERROR:
                 raise
@@ -259,6 +264,23 @@ def _origin(ctx: Context) -> str:
         return "stdio"
     ctx.request.scope[SEEN] = True
     return str(ctx.request.scope["path"])
+
+
+@contextlib.asynccontextmanager
+async def _call(ctx: Context) -> AsyncIterator[contextvars.Context]:
+    """Give what a call runs in: it can say how far it is, and learns when nobody waits for it any more."""
+    loop, halt, told = asyncio.get_running_loop(), threading.Event(), list[Future[None]]()
+
+    def report(done: int, total: int) -> None:
+        told.append(asyncio.run_coroutine_threadsafe(ctx.session.report_progress(done, total), loop))
+
+    context = contextvars.copy_context()
+    context.run(CALL.set, Call(report, halt))
+    try:
+        yield context
+        await asyncio.gather(*map(asyncio.wrap_future, told), return_exceptions=True)
+    finally:
+        halt.set()
 
 
 async def _in_thread(work: Callable[[], Value], workers: ThreadPoolExecutor = _readers) -> Value:

@@ -1,0 +1,304 @@
+"""The `vectordb` contract: libraries of ingested files, texts and URLs, and a search over their passages."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bookwheel.catalog import Shelf
+from bookwheel.errors import BookwheelError, Invalid
+from bookwheel.faces.base import CALL, Answer, Arguments, Face, Identity, Tool, as_json, object_schema
+from bookwheel.model import Hit, Query, Record
+
+if TYPE_CHECKING:
+    from bookwheel.ingest import FolderIngested
+
+FEW = 5  # results of a search
+NOTE = {
+    "stdio": "In stdio mode the server runs on the same machine as its client: ingest_file reads that machine's files.",
+    "http": "Over HTTP the server reads its own machine's files: send others to /upload, or pass their text to "
+    "ingest_content.",
+}
+
+_LIBRARY = {"type": "string", "default": "default", "description": "Library (collection) to index into"}
+_WHERE = {"type": ["string", "null"], "default": None, "description": "Restrict to library; null = all libraries"}
+_METADATA = {"type": ["object", "null"], "default": None, "description": "Arbitrary key-value metadata"}
+_DOC_ID = {"type": "string", "description": "The document UUID, as list_documents and search give it"}
+_OBJECT = {"type": "object"}
+
+
+def _number(default: int, least: int, most: int | None, description: str) -> dict[str, Any]:
+    limits = {"minimum": least} if most is None else {"minimum": least, "maximum": most}
+    return {"type": "integer", "default": default, **limits, "description": description}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the server runs and keeps things."""
+
+    store: str
+    models: str
+    transport: str
+
+
+class Vectordb(Face):
+    """Ten tools: take in, search, list, read, delete."""
+
+    name = "vectordb"
+
+    def __init__(self, catalog: Shelf, place: Place) -> None:
+        self._catalog = catalog
+        self._place = place
+        self.identity = Identity("mcpvectordb", "0.3.0")
+        self.tools = [
+            self._writer(
+                "ingest_file",
+                "Converts a file of the server's machine and indexes it. Use server_info with check_path if unsure "
+                "whether the server can read it; then search.",
+                ["path"],
+                self._ingest_file,
+                path={"type": "string", "description": "Absolute or relative path to the file"},
+            ),
+            self._writer(
+                "ingest_content",
+                "Indexes text that you have, such as an uploaded file the server cannot read; then search.",
+                ["content", "source"],
+                self._ingest_content,
+                content={"type": "string", "description": "Full text or Markdown to index"},
+                source={"type": "string", "description": "Label for the origin (filename, URL, etc.)"},
+            ),
+            self._writer(
+                "ingest_url",
+                "Fetches a web page or a document by its URL and indexes it; then search.",
+                ["url"],
+                self._ingest_url,
+                url={"type": "string", "description": "HTTP or HTTPS URL to fetch"},
+            ),
+            self._writer(
+                "ingest_folder",
+                "Indexes every supported document in a folder of the server's machine; failures are listed in errors.",
+                ["folder"],
+                self._ingest_folder,
+                folder={"type": "string", "description": "Absolute or relative path to the folder to ingest"},
+                recursive={"type": "boolean", "default": True, "description": "Scan subdirectories recursively"},
+                max_concurrency=_number(4, 1, None, "Max files processed simultaneously"),
+            ),
+            Tool(
+                "search",
+                "Searches the passages of all indexed documents by words and meaning. Then get_document for the whole.",
+                object_schema(
+                    ["query"],
+                    query={"type": "string", "description": "Natural language search query"},
+                    top_k=_number(FEW, 1, 100, "Max results to return"),
+                    library=_WHERE,
+                    filter={
+                        "type": ["object", "null"],
+                        "default": None,
+                        "description": 'Field equality filters, such as {"file_type": "pdf", "page": 3}',
+                    },
+                ),
+                self._search,
+                _OBJECT,
+            ),
+            Tool(
+                "list_documents",
+                "Lists indexed documents, the newest first, with their doc_id for get_document and delete_document.",
+                object_schema(
+                    library={**_WHERE, "description": "Filter by library; null = all"},
+                    limit=_number(20, 1, 1000, "Max documents to return"),
+                    offset=_number(0, 0, None, "Pagination offset"),
+                ),
+                self._list_documents,
+                _OBJECT,
+            ),
+            Tool(
+                "list_libraries",
+                "Lists all libraries with their numbers of documents and chunks.",
+                object_schema(),
+                self._list_libraries,
+                _OBJECT,
+            ),
+            Tool(
+                "get_document",
+                "Returns the full Markdown text of an indexed document.",
+                object_schema(["doc_id"], doc_id=_DOC_ID),
+                self._get_document,
+                _OBJECT,
+            ),
+            Tool(
+                "delete_document",
+                "Removes a document and all its chunks from the index; the file it is from stays.",
+                object_schema(["doc_id"], doc_id=_DOC_ID),
+                self._delete_document,
+                _OBJECT,
+                writes=True,
+                destroys=True,
+            ),
+            Tool(
+                "server_info",
+                "Tells where the server runs and keeps its index, and whether it can read a path.",
+                object_schema(
+                    check_path={
+                        "type": ["string", "null"],
+                        "default": None,
+                        "description": "File path to test for readability",
+                    }
+                ),
+                self._server_info,
+                _OBJECT,
+            ),
+        ]
+
+    def _writer(
+        self,
+        name: str,
+        description: str,
+        required: list[str],
+        call: Callable[[Arguments], Answer],
+        **properties: Mapping[str, Any],
+    ) -> Tool:
+        schema = object_schema(required, **properties, library=_LIBRARY, metadata=_METADATA)
+        return Tool(name, description, schema, call, _OBJECT, writes=True, destroys=True)
+
+    def failure(self, error: BookwheelError, arguments: Arguments) -> Answer:
+        """Word an error as the contract does: an ordinary answer."""
+        return _answer({"status": "error", "error": error.message})
+
+    # taking in
+
+    def _ingest_file(self, arguments: Arguments) -> Answer:
+        intake = self._catalog.ingest(arguments["library"])
+        return _answer(asdict(intake.file(arguments["path"], arguments["library"], arguments["metadata"])))
+
+    def _ingest_content(self, arguments: Arguments) -> Answer:
+        intake = self._catalog.ingest(arguments["library"])
+        given = (arguments["content"], arguments["source"], arguments["library"], arguments["metadata"])
+        return _answer(asdict(intake.content(*given)))
+
+    def _ingest_url(self, arguments: Arguments) -> Answer:
+        intake = self._catalog.ingest(arguments["library"])
+        return _answer(asdict(intake.url(arguments["url"], arguments["library"], arguments["metadata"])))
+
+    def _ingest_folder(self, arguments: Arguments) -> Answer:
+        from bookwheel.ingest import Wanted  # noqa: PLC0415 - brings converters and the network
+
+        wanted = Wanted(
+            arguments["folder"],
+            arguments["library"],
+            arguments["metadata"] or {},
+            arguments["recursive"],
+            arguments["max_concurrency"],
+        )
+        call = CALL.get()
+        done = self._catalog.ingest(wanted.library).folder(wanted, call.report, call.halt)
+        return _answer(folder_data(done))
+
+    # what there is
+
+    def _search(self, arguments: Arguments) -> Answer:
+        if not arguments["query"].strip():
+            raise Invalid("query is empty; give at least one word, or * for everything", argument="query")
+        where = dict(arguments["filter"] or {})
+        asked = {value for value in (arguments["library"], where.pop("library", None)) if value}
+        known = {one.name for one in self._catalog.libraries()}
+        query = Query(arguments["query"], libraries=tuple(asked), limit=arguments["top_k"], where=where, chunks=True)
+        nowhere = len(asked) > 1 or asked - known
+        hits = () if nowhere else self._catalog.search(query).hits
+        return _answer({"results": [self._row(hit) for hit in hits]})
+
+    def _row(self, hit: Hit) -> dict[str, object]:
+        return passage_data(hit, self._catalog.passage(hit))
+
+    def _list_documents(self, arguments: Arguments) -> Answer:
+        found = self._catalog.latest(arguments["library"] or "", arguments["limit"], arguments["offset"])
+        return _answer({"documents": [_document(record) for record in found], "count": len(found)})
+
+    def _list_libraries(self, arguments: Arguments) -> Answer:
+        rows = [
+            {"library": one.name, "document_count": one.document_count, "chunk_count": one.chunk_count}
+            for one in self._catalog.libraries()
+        ]
+        return _answer({"libraries": rows})
+
+    def _get_document(self, arguments: Arguments) -> Answer:
+        record = self._catalog.document(arguments["doc_id"])
+        shown = _document(record)
+        return _answer(
+            {
+                **{key: shown[key] for key in ("doc_id", "source", "title", "library")},
+                "content": self._catalog.text(record),
+                **{key: shown[key] for key in ("chunk_count", "metadata")},
+            }
+        )
+
+    def _delete_document(self, arguments: Arguments) -> Answer:
+        gone = self._catalog.delete(arguments["doc_id"])
+        return _answer({"status": "deleted", "doc_id": arguments["doc_id"], "deleted_chunks": gone})
+
+    def _server_info(self, arguments: Arguments) -> Answer:
+        over = "stdio" if self._place.transport == "stdio" else "http"
+        facts: dict[str, object] = {
+            "platform": sys.platform,
+            "python_version": platform.python_version(),
+            "cwd": str(Path.cwd()),
+            "lancedb_uri": self._place.store,
+            "fastembed_cache_path": self._place.models,
+            "transport": self._place.transport,
+            "note": NOTE[over],
+        }
+        if arguments["check_path"] is not None:
+            facts["path_check"] = self._catalog.check_path(arguments["check_path"])
+        return _answer(facts)
+
+
+def _answer(data: Mapping[str, object]) -> Answer:
+    return Answer(as_json(data), data)
+
+
+def _document(record: Record) -> dict[str, object]:
+    return {
+        "doc_id": record.doc_id,
+        "source": record.source.location,
+        "title": record.title,
+        "library": record.source.library,
+        "content_hash": record.digest,
+        "created_at": record.created,
+        "metadata": dict(record.metadata),
+        "chunk_count": record.chunk_count,
+    }
+
+
+def passage_data(hit: Hit, text: str) -> dict[str, object]:
+    """Return a hit as the contract's result."""
+    record, chunk = hit.record, hit.chunk
+    return {
+        "doc_id": record.doc_id,
+        "source": record.source.location,
+        "title": record.title,
+        "library": record.source.library,
+        "file_type": record.file_type,
+        "last_modified": record.last_modified,
+        "page": chunk.page,
+        "content": text,
+        "chunk_index": chunk.place,
+        "metadata": dict(record.metadata),
+    }
+
+
+def folder_data(done: FolderIngested) -> dict[str, object]:
+    """Return what became of a folder as the contract's object."""
+    return {
+        "folder": done.folder,
+        "library": done.library,
+        "total_files": len(done.results) + len(done.errors),
+        "indexed": done.count("indexed"),
+        "replaced": done.count("replaced"),
+        "skipped": done.count("skipped"),
+        "failed": len(done.errors),
+        "results": [asdict(one) for one in done.results],
+        "errors": [{"file": file, "error": message} for file, message in done.errors],
+    }
