@@ -59,7 +59,7 @@ class Probed(FaceServer):
     """A face's server whose tool `libraries` answers from the request's context."""
 
     def __init__(self, face: Face) -> None:
-        super().__init__(face)
+        super().__init__(face, lambda _: face)
         self.middleware.append(self._probe)
 
     async def _probe(self, ctx: Context, call_next: CallNext) -> HandlerResult:
