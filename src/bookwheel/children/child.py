@@ -82,7 +82,7 @@ def answer(replies: IO[bytes], request: wire.Head, data: bytes) -> None:
         wire.send(
             replies, {"error": TooLarge.__name__, "message": "it needs more memory than is allowed: split it"}, b""
         )
-    except Exception as error:  # noqa: BLE001 - whatever a foreign reader raises, the file is at fault
+    except BaseException as error:  # noqa: BLE001 - whatever a reader raises, also a panic of one written in Rust
         message = (
             f"it cannot be read, damaged perhaps ({type(error).__name__}): open it in its own program and save it anew"
         )

@@ -152,7 +152,7 @@ class Worker:
             spent = f"{self._limits.wall:g} s" if self._late else f"{self._limits.cpu} s of computing"
             return ParseFailed(f"it was given up after {spent}: split it, or save it in a simpler form")
         return ParseFailed(
-            f"its reader broke down (signal {code}), for want of memory perhaps: "
+            f"its reader broke down ({f'signal {code}' if code > 0 else 'it ended'}), for want of memory perhaps: "
             "open it in its own program and save it anew, or in smaller parts"
         )
 
