@@ -87,7 +87,7 @@ def main(given: dict[str, Any]) -> None:
         given.get("port", 0),
         _access(given.get("access", {})),
         tuple(given.get("allowed_hosts", ())),
-        Limits(**given.get("limits", {})),
+        limits=Limits(**given.get("limits", {})),
     )
     root, alone = Probed(Library(catalog)), FaceServer(Docs(catalog, alone=True))
     try:
