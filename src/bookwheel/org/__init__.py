@@ -1,0 +1,1 @@
+"""Org as a language, without Emacs."""
