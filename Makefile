@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: install demo test check lint bench hub retrieval lock clean
+.PHONY: install demo test check lint bench hub org-oracle retrieval lock clean
 
 install: $(STAMP) ## set up .venv; gives .venv/bin/bookwheel
 
@@ -35,9 +35,13 @@ hub: ## test the models of the extra `hub`, in an environment of their own
 	.venv-hub/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[hub]' pytest pytest-timeout
 	.venv-hub/bin/python -m pytest tests/index/test_hub.py
 
+org-oracle: install ## compare the golden files of Org with Org 9.7.29 itself; WRITE=1 makes them anew (installs Emacs by apt)
+	$(BIN)/python tests/org/oracle/compare.py $(if $(WRITE),--write)
+
 bench: install ## print what we claim, measured now (a missed limit is shown, and does not stop the rest)
 	-$(BIN)/python benchmarks/ground.py
 	-$(BIN)/python benchmarks/search.py --sections 10000
+	-$(BIN)/python benchmarks/org.py
 
 retrieval: install ## how well search finds, on test collections (the first run embeds for minutes)
 	$(BIN)/python benchmarks/retrieval.py --cache .retrieval

@@ -101,10 +101,13 @@ class Draft:
         line = self.above.get(parent.number, parent.line)
         if "[" not in line:
             return
-        below = [one for one in parent.tree if recursive or one.level == self.headline.level]
-        states = [self.state if one.number == self.headline.number else one.keyword for one in below]
+        states = [self.state_of(one) if recursive or one.level == self.headline.level else None for one in parent.tree]
         done, everything = statistics.count(states, self.outline.todo, self.settings)
         self.above[parent.number] = statistics.update(line, done, everything, self.settings)
+
+    def state_of(self, headline: Headline) -> str | None:
+        """Return the keyword of any headline as it is now."""
+        return self.state if headline.number == self.headline.number else headline.keyword
 
     def record(self, text: str | None) -> None:
         """Write the note that is due."""

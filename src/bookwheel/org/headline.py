@@ -34,6 +34,18 @@ class Parts(NamedTuple):
         return _COMMENTED.sub("", self.text, count=1) if self.text.startswith(COMMENT) else self.text
 
 
+def read(text: str, start: int, keywords: Keywords) -> Parts:
+    """Return the parts of the headline that begins at *start* of *text*."""
+    plain = keywords.plain.match(text, start)
+    if not plain:
+        end = text.find("\n", start)
+        return parts(text[start : len(text) if end < 0 else end], keywords)
+    stars, keyword, priority, title, tagged, tags = plain.groups()
+    if title is not None:
+        return Parts(len(stars), keyword, priority, False, title, ())
+    return Parts(len(stars), keyword, priority, False, tagged, tuple(tags.split(":")))
+
+
 def parts(line: str, keywords: Keywords) -> Parts:
     """Return the parts of a headline's *line*, which has no line end."""
     end = tags_start(line)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from bookwheel.org.elements import Span, literal
-from bookwheel.org.headline import Parts, parts
+from bookwheel.org.headline import Parts, read
 from bookwheel.org.keywords import Loader, Preamble, collect, preamble
 from bookwheel.org.planning import Kind, is_planning, stamp
 from bookwheel.org.properties import SPECIAL, Drawer, Property, drawer_at, line_after, lines, local_values, merged
@@ -93,6 +93,14 @@ class Outline:
     def top(self) -> list[Headline]:
         """The headlines without a parent."""
         return [headline for headline, parent in zip(self.headlines, self.parents, strict=True) if parent < 0]
+
+    @cached_property
+    def by_title(self) -> dict[str, list[Headline]]:
+        """The headlines of every title, in order."""
+        found: dict[str, list[Headline]] = {}
+        for headline in self.headlines:
+            found.setdefault(headline.title, []).append(headline)
+        return found
 
     def source(self) -> str:
         """Return the text that was parsed, to the letter."""
@@ -219,7 +227,7 @@ class Headline:
     def parts(self) -> Parts:
         """What its line says."""
         if self._parts is None:
-            self._parts = parts(self.line, self.outline.todo)
+            self._parts = read(self.outline.text, self.start, self.outline.todo)
         return self._parts
 
     @property

@@ -117,7 +117,7 @@ def put(entry: str, name: str, value: str, *, fold: bool = True, indent: int = 0
 
 
 def with_drawer(entry: str, *, fold: bool = True, indent: int = 0) -> str:
-    """Return *entry* with a property drawer, an empty one if it had none, indented like the planning line or by *indent*."""
+    """Return *entry* with a property drawer; a new one is indented like the planning line, or by *indent*."""
     start = after_planning(entry, fold=fold)
     if drawer_at(entry, start, fold=fold):
         return entry

@@ -89,6 +89,15 @@ class Keywords:
         return re.compile(rf"\*+(?: +({self.pattern})(?= |\Z))?(?: +(\[#.\])(?= |\Z))? *")
 
     @cached_property
+    def plain(self) -> re.Pattern[str]:
+        """Matches the whole of a headline that all ways of reading agree on: nearly every one."""
+        return re.compile(
+            rf"(\*+) ++(?>({self.pattern}) ++)?+(?>\[#(.)\] ++)?+(?!COMMENT|\[#|[ \t]|(?:{self.pattern})(?:[ \t]|$))"
+            r"(?:(.*[^ \t:\n])|(.*[^ \t\n])[ \t]+:([A-Za-z0-9_@#%:]+):)$",
+            re.MULTILINE,
+        )
+
+    @cached_property
     def element(self) -> re.Pattern[str]:
         """Matches the same as Org's second parser does, to the end of the line: with `COMMENT`, and more tolerant."""
         return re.compile(rf"\*+[ \t]*(?:({self.pattern})(?: |\Z)[ \t]*)?(?:\[#(.)\][ \t]*)?(COMMENT(?: |\Z)[ \t]*)?")
