@@ -23,7 +23,8 @@ from bookwheel.org.todo import Keywords
 
 ARCHIVE = "ARCHIVE"
 
-_STARS = re.compile(r"^\*+(?= )", re.MULTILINE)
+_FIRST = re.compile(r"\*+ ")
+_NEXT = re.compile(r"\n\*+(?= )")  # to begin with a letter is three times as fast as with ^
 _COMMENT_LINE = re.compile(r"[ \t]*#(?: .*)?(?:\n|\Z)")
 _NOT_WHITE = re.compile(r"[^ \t\n\r]")
 _BRACKETS = re.compile(r"\[[0-9]*(?:%|/[0-9]*)\]")
@@ -38,6 +39,12 @@ def parse(source: str, settings: Settings = DEFAULTS, *, name: str = "", load: L
     return Outline(see(source), settings, name, load)
 
 
+def headline_starts(text: str) -> list[int]:
+    """Return where the headlines of *text* begin."""
+    found = [match.start() + 1 for match in _NEXT.finditer(text)]
+    return [0, *found] if _FIRST.match(text) else found
+
+
 class Outline:
     """A file: its lines (`text`, ended by line feeds whatever the file has), its headlines, what it says of itself."""
 
@@ -45,7 +52,7 @@ class Outline:
         self.file = text
         self.text = text.lines
         self.name = name
-        self.starts = [found.start() for found in _STARS.finditer(self.text)]
+        self.starts = headline_starts(self.text)
         self.preamble: Preamble = preamble(collect(self.text, self.starts, load, name), settings)
 
     @property

@@ -93,7 +93,7 @@ class Keywords:
         """Matches the whole of a headline that all ways of reading agree on: nearly every one."""
         return re.compile(
             rf"(\*+) ++(?>({self.pattern}) ++)?+(?>\[#(.)\] ++)?+(?!COMMENT|\[#|[ \t]|(?:{self.pattern})(?:[ \t]|$))"
-            r"(?:(.*[^ \t:\n])|(.*[^ \t\n])[ \t]+:([A-Za-z0-9_@#%:]+):)$",
+            r"(?:(.*[^ \t:\n])|(.*[^ \t\n])[ \t]+:([A-Za-z0-9_@#%:]+):)[ \t]*$",
             re.MULTILINE,
         )
 
