@@ -6,7 +6,7 @@ Reading
     parse(source, settings, name=…, load=…) → Outline
         `source` is the whole text as decoded, mark and line ends included; `name` the file's name, for its category
         and for `load(name, base) → (location, text) | None`, which is asked for local `#+SETUPFILE`s.
-    Outline     headlines · top · at_line(n) · at(position) · by_id(id) · by_title · todo (Keywords) · settings
+    Outline     headlines · top · at_line(n) · at(position) · by_id(id) · by_path · todo (Keywords) · settings
                 preamble (filetags, properties, category, archive, tag_alist) · source() · written(start, end)
                 `text` has line feeds whatever the file has; all positions are in it, `written` gives the file's own.
     Headline    level · keyword · done · priority · title · own_tags · tags (inherited too) · path · parent · children

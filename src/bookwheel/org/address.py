@@ -20,14 +20,8 @@ _SAFE = "!$&'()*+,;=:@~"  # what a segment may hold as it is; a slash and a ques
 def address(headline: Headline) -> str:
     """Return the address of *headline* within its file."""
     path = "/".join(quote(title, safe=_SAFE) for title in headline.path)
-    number = 1 + sum(one.path == headline.path for one in same_titles(headline))
-    return f"{path}?n={number}" if number > 1 else path
-
-
-def same_titles(headline: Headline) -> list[Headline]:
-    """Return the headlines of the same title that come before *headline* and could be taken for it."""
-    found = headline.outline.by_title.get(headline.title, [])
-    return found[: found.index(headline)]
+    place = headline.outline.places[headline.number]
+    return f"{path}?n={place + 1}" if place else path
 
 
 def find(outline: Outline, text: str) -> Headline:
@@ -42,11 +36,8 @@ def find(outline: Outline, text: str) -> Headline:
 
 def find_path(outline: Outline, path: Sequence[str], number: int = 1) -> Headline | None:
     """Return the *number*-th headline whose titles from the top down are *path*."""
-    wanted = tuple(path)
-    found = (one for one in outline.by_title.get(wanted[-1], []) if one.path == wanted) if wanted else iter(())
-    for _ in range(number - 1):
-        next(found, None)
-    return next(found, None)
+    same = outline.by_path.get(tuple(path), [])
+    return same[number - 1] if 0 < number <= len(same) else None
 
 
 def near(outline: Outline, path: Sequence[str]) -> list[str]:

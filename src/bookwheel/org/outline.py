@@ -102,11 +102,20 @@ class Outline:
         return [headline for headline, parent in zip(self.headlines, self.parents, strict=True) if parent < 0]
 
     @cached_property
-    def by_title(self) -> dict[str, list[Headline]]:
-        """The headlines of every title, in order."""
-        found: dict[str, list[Headline]] = {}
+    def by_path(self) -> dict[tuple[str, ...], list[Headline]]:
+        """The headlines of every path of titles, in order."""
+        found: dict[tuple[str, ...], list[Headline]] = {}
         for headline in self.headlines:
-            found.setdefault(headline.title, []).append(headline)
+            found.setdefault(headline.path, []).append(headline)
+        return found
+
+    @cached_property
+    def places(self) -> list[int]:
+        """How many headlines of the same path come before each headline."""
+        found = [0] * len(self.headlines)
+        for same in self.by_path.values():
+            for place, headline in enumerate(same):
+                found[headline.number] = place
         return found
 
     def source(self) -> str:
