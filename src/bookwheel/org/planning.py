@@ -12,12 +12,12 @@ Kind = Literal["SCHEDULED", "DEADLINE", "CLOSED"]
 _ANY = r"[ \t]*(?:SCHEDULED|DEADLINE|CLOSED):"
 _LINE = re.compile(_ANY, re.IGNORECASE)
 _STRICT_LINE = re.compile(_ANY)
-STAMP = re.compile(r"[\[<]\d{4}-\d{2}-\d{2}(?: .*?)?[\]>]", re.ASCII)
+STAMP = re.compile(r"[\[<]\d{4}-\d{2}-\d{2}(?: .{0,1000}?)?[\]>]", re.ASCII)
 
-_OPEN = {"SCHEDULED": r"<[^>]+>", "DEADLINE": r"<[^>]+>", "CLOSED": r"\[[^\]]+\]"}
+_OPEN = {"SCHEDULED": r"<[^>]{1,1000}>", "DEADLINE": r"<[^>]{1,1000}>", "CLOSED": r"\[[^\]]{1,1000}\]"}
 _WORD = r"(?<![^\W_])"  # where a word begins: an underscore is no part of one
 _ITEM = {kind: rf"{_WORD}{kind}: *{stamp}" for kind, stamp in _OPEN.items()}
-_NEXT = rf"{_WORD}(?:SCHEDULED|DEADLINE|CLOSED): *[\[<][^\]>]+[\]>]"
+_NEXT = rf"{_WORD}(?:SCHEDULED|DEADLINE|CLOSED): *[\[<][^\]>]{{1,1000}}[\]>]"
 
 
 def is_planning(text: str, line: int, *, fold: bool = True) -> bool:
@@ -79,7 +79,7 @@ def clear(entry: str, kind: Kind, *, fold: bool) -> str:
 
 def drop(entry: str, kind: Kind, *, fold: bool) -> str:
     """Return *entry* without any `KIND: <…>`, wherever it stands, and without a line that becomes empty by it."""
-    pattern = re.compile(rf"{_WORD}{kind}: +<[^>\n]+>[ \t]*", re.IGNORECASE if fold else 0)
+    pattern = re.compile(rf"{_WORD}{kind}: +<[^>\n]{{1,1000}}>[ \t]*", re.IGNORECASE if fold else 0)
     for start in [found.start() for found in pattern.finditer(entry)][::-1]:
         found = pattern.match(entry, start)  # anew: what was removed behind it may have taken its last blank
         if not found:

@@ -55,31 +55,31 @@ def lines(text: str, drawer: Drawer) -> Iterator[Property]:
 
 def merged(found: list[Property]) -> dict[str, str]:
     """Return the values by name in upper case: the first of a name counts, and every `NAME+` adds to it."""
-    values: dict[str, str] = {}
-    seen: set[str] = set()
+    base: dict[str, str] = {}
+    values: dict[str, list[str]] = {}
     for line in found:
-        name, added = line.name.upper().removesuffix("+"), line.name.endswith("+")
+        name = line.name.upper().removesuffix("+")
         if name in SPECIAL:
             continue
-        if added:
-            values[name] = f"{values[name]} {line.value}" if name in values else line.value
-        elif name not in seen:
-            seen.add(name)
-            values[name] = f"{line.value} {values[name]}" if name in values else line.value
-    return values
+        if line.name.endswith("+"):
+            values.setdefault(name, []).append(line.value)
+        elif name not in base:
+            base[name] = line.value
+            values.setdefault(name, []).insert(0, line.value)
+    return {name: " ".join(parts) for name, parts in values.items()}
 
 
 def local_values(found: list[Property]) -> Mapping[str, tuple[str | None, list[str]]]:
     """Return by name in upper case the value, the last of a name, and what `NAME+` lines add."""
-    values: dict[str, tuple[str | None, list[str]]] = {}
+    values: dict[str, str] = {}
+    added: dict[str, list[str]] = {}
     for line in found:
         name = line.name.upper()
-        base, added = values.get(name.removesuffix("+"), (None, []))
         if name.endswith("+"):
-            values[name.removesuffix("+")] = (base, [*added, line.value])
+            added.setdefault(name.removesuffix("+"), []).append(line.value)
         else:
-            values[name] = (line.value, added)
-    return values
+            values[name] = line.value
+    return {name: (values.get(name), added.get(name, [])) for name in values.keys() | added.keys()}
 
 
 def after_planning(entry: str, *, fold: bool = True) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from bookwheel.org.elements import holds_objects, literal
+from bookwheel.org.elements import enclosing, holds_objects, literal, verbatim
 from bookwheel.org.properties import after_planning, drawer_at, line_after
 from bookwheel.org.timestamps import ANY, REPEATER, repeat
 
@@ -21,12 +21,14 @@ def repeating(entry: str) -> Iterator[tuple[int, int, str]]:
 
     Planning lines and drawers count if they are in capitals; in lower case they are not text either.
     """
-    spans, data, read = list(literal(entry, 0, len(entry))), metadata(entry, fold=True), metadata(entry, fold=False)
+    spans, quoted = list(literal(entry, 0, len(entry))), verbatim(entry)
+    data, read = metadata(entry, fold=True), metadata(entry, fold=False)
     for found in REPEATER.finditer(entry):
         stamp, place = ANY.match(entry, found.start()), found.start()
         if not stamp or stamp.end() < found.end():
             continue
-        if within(place, read) or (not within(place, data) and holds_objects(entry, place, spans)):
+        text = not within(place, data) and not enclosing(quoted, place)
+        if within(place, read) or (text and holds_objects(entry, place, spans)):
             yield place, stamp.end(), found[1]
 
 

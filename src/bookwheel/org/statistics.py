@@ -5,31 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from bookwheel.org.elements import is_verbatim
+from bookwheel.org.elements import Span, enclosing, verbatim
 from bookwheel.org.lines import align
 from bookwheel.org.settings import Settings, items
 from bookwheel.org.todo import Keywords
 
-_LINK = re.compile(r"\[\[(?:[^\]\[]|\\.)+\](?:\[.+?\])?\]")
+_LINK = re.compile(r"\[\[[^\]\[]{1,2000}\](?:\[.{1,2000}?\])?\]")
 _COOKIE = re.compile(r"(\[[0-9]*%\])|(\[[0-9]*/[0-9]*\])")
 
 
 def update(line: str, done: int, everything: int, settings: Settings) -> str:
     """Return a headline's *line* with its cookies telling that *done* of *everything* is done, tags aligned anew."""
-    start = 0
-    while found := _COOKIE.search(line, start):
-        new = f"[{100 * done // max(1, everything)}%]" if found[1] else f"[{done}/{everything}]"
-        start = found.start() + len(new)
-        if is_verbatim(line, 0, found.start()) or in_link(line, found.start()):
-            start = found.end()
-        elif new != found[0]:
-            line = align(line[: found.start()] + new + line[found.end() :], settings)
-    return line
-
-
-def in_link(line: str, position: int) -> bool:
-    """Say whether *position* is in a link."""
-    return any(found.start() <= position < found.end() for found in _LINK.finditer(line))
+    percent, share = f"[{100 * done // max(1, everything)}%]", f"[{done}/{everything}]"
+    untouched = [*verbatim(line), *(Span(*found.span(), "link") for found in _LINK.finditer(line))]
+    untouched.sort()
+    new = _COOKIE.sub(
+        lambda found: found[0] if enclosing(untouched, found.start()) else percent if found[1] else share, line
+    )
+    return align(new, settings) if new != line else line
 
 
 def count(states: Iterable[str | None], keywords: Keywords, settings: Settings) -> tuple[int, int]:

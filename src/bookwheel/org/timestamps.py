@@ -15,8 +15,8 @@ from bookwheel.errors import Invalid
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
-ANY = re.compile(r"[\[<]\d{4}-\d{2}-\d{2}(?: [^\n]*?)?[\]>]", re.ASCII)
-REPEATER = re.compile(r"<[0-9]{4}-[0-9]{2}-[0-9]{2} [^>\n]*?([.+]?\+[0-9]+[hdwmy](?:/[0-9]+[hdwmy])?)")
+ANY = re.compile(r"[\[<]\d{4}-\d{2}-\d{2}(?: [^\n]{0,1000}?)?[\]>]", re.ASCII)
+REPEATER = re.compile(r"<[0-9]{4}-[0-9]{2}-[0-9]{2} [^>\n]{0,200}?([.+]?\+[0-9]+[hdwmy](?:/[0-9]+[hdwmy])?)")
 SHIFTABLE = re.compile(
     r"[\[<]([0-9]{4})-([0-9]{2})-([0-9]{2})(?: *([^\]+0-9>\r\n -]+))?(?: ([0-9]{1,2}):([0-9]{2}))?[^\]>\n]{0,16}[\]>]"
 )
