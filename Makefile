@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: install demo test check lint bench hub conformance clients retrieval neighbours lock clean
+.PHONY: install demo test check lint bench hub conformance clients org-oracle retrieval neighbours lock clean
 
 install: $(STAMP) ## set up .venv; gives .venv/bin/bookwheel
 
@@ -44,6 +44,9 @@ conformance: install .conformance/.installed ## run the protocol's own conforman
 	npm ci --prefix .conformance --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
+org-oracle: install ## compare the golden files of Org with Org 9.7.29 itself; WRITE=1 makes them anew (installs Emacs by apt)
+	$(BIN)/python tests/org/oracle/compare.py $(if $(WRITE),--write)
+
 bench: install .venv-markitdown ## print what we claim, measured now (a missed limit is shown, and does not stop the rest)
 	-$(BIN)/python benchmarks/ground.py
 	-$(BIN)/python benchmarks/search.py --sections 10000
@@ -53,6 +56,7 @@ bench: install .venv-markitdown ## print what we claim, measured now (a missed l
 .venv-markitdown: # the peer of conversion.py; without it the benchmark leaves its column empty
 	-$(PYTHON) -m venv $@ && $@/bin/python -m pip install --quiet --disable-pip-version-check \
 	  'markitdown[pdf,docx,pptx,xlsx,xls,outlook]' || rm -rf $@
+	-$(BIN)/python benchmarks/org.py
 
 retrieval: install ## how well search finds, on test collections (the first run embeds for minutes)
 	$(BIN)/python benchmarks/retrieval.py --cache .retrieval

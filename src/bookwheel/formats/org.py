@@ -1,4 +1,4 @@
-"""Read Org files as text with sections: a headline is a line of stars, a space and a title."""
+"""Read Org files as text with sections; their headlines are found by `bookwheel.org`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from bookwheel.formats.lines import brief, each, skip_mark
 from bookwheel.formats.lines import level as levelled
 from bookwheel.formats.outline import Heading, outline, top
 from bookwheel.model import Document, Section, Source
+from bookwheel.org.outline import parse
 
-_HEADLINE = re.compile(r"(?:^|(?<=\ufeff))(\*+) (.*)$", re.MULTILINE)
-_BEFORE = re.compile(r"(?:(?:TODO|DONE)(?: +|$))?(?:\[#[A-Z0-9]+\] *)?")
-_TAGS = re.compile(r"(?:^|(?<=[ \t])):[\w@#%:]+:$")
 _SETTING = re.compile(r"^[ \t]*#\+(title|description):[ \t]*(.*)$", re.IGNORECASE | re.MULTILINE)
 _NO_TEXT = re.compile(r"[ \t]*(?:$|#(?:[ +]|$)|:[\w-]+:|-----)|\*+ ")
 _DRAWER = re.compile(r"[ \t]*:([\w-]+):[ \t]*$")
@@ -36,17 +34,9 @@ def settings(text: str) -> dict[str, object]:
 
 def sections(text: str, start: int = 0) -> tuple[Section, ...]:
     """Return the sections of *text* from *start* on, in reading order."""
-    level, headings, counted, number = levelled(text), list[Heading](), 0, 1
-    for found in _HEADLINE.finditer(level, start):
-        if text[found.end(1)] == " ":
-            number, counted = number + level.count("\n", counted, found.start()), found.start()
-            headings.append(Heading(len(found[1]), title(found[2]), found.start(), number))
+    found = [one for one in parse(levelled(text)[start:]).headlines if text[start + one.start + one.level] == " "]
+    headings = [Heading(one.level, brief(one.title), start + one.start, one.line_number) for one in found]
     return outline(headings, len(text))
-
-
-def title(headline: str) -> str:
-    """Return a *headline* without keyword, priority and tags."""
-    return brief(_TAGS.sub("", _BEFORE.sub("", headline.strip(), count=1)))
 
 
 def paragraph(text: str) -> str:
