@@ -77,13 +77,13 @@ class Shelf:
     # names: what a caller calls a document
 
     @property
-    def _single(self) -> bool:
+    def single(self) -> bool:
         """Whether there is but one folder, so that names need not say which."""
         return sum(self.shows(folder.library) for folder in self._catalog.wanted) == 1
 
     def name(self, source: Source) -> str:
         """Return the name a document goes by: its path, behind its library where there are several."""
-        return source.path if self._single else f"{source.library}/{source.path}"
+        return source.path if self.single else f"{source.library}/{source.path}"
 
     def locate(self, name: str, encoded: bool = False) -> tuple[Folder, str]:
         """Return the folder and the path inside it that a caller's name, or *encoded* part of a URI, means.
@@ -110,12 +110,17 @@ class Shelf:
         self.wait()
         left = limit
         for _, library in sorted(self.folders, key=lambda one: one[1].name):
-            start = _start(library, after, self._single)
+            start = _start(library, after, self.single)
             if start is None or left == 0:
                 continue
             found = self._catalog.store.records(library, start, left, suffixes)
             left -= len(found) if limit > 0 else 0
             yield from (_renamed(record, library.name) for record in found)
+
+    def holds(self, suffixes: frozenset[str]) -> bool:
+        """Tell whether there is a document of these kinds, as far as is known by now."""
+        store = self._catalog.store
+        return any(store.records(library, "", 1, suffixes) for _, library in self.folders)
 
     def latest(self, library: str = "", limit: int = 20, offset: int = 0) -> list[Record]:
         """Return the documents of one library, or of all, the newest first."""
@@ -155,6 +160,10 @@ class Shelf:
         if not self.shows(library):
             raise Forbidden(f"{library} is not open to you; name another library")
         return self._catalog.intake
+
+    def note(self, paths: Collection[Path]) -> None:
+        """Bring the index up to date with files that were changed by one who sees this shelf."""
+        self._catalog.sync(paths=paths)
 
     def check_path(self, path: str) -> dict[str, object]:
         """Tell whether a file of this machine can be read, for a caller that may see everything."""

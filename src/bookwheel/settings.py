@@ -36,6 +36,7 @@ class Option:
     short: str = ""  # the flag in one letter
     switch: bool = False  # a flag without a value
     secret: bool = False  # never shown
+    many: bool = False  # a flag that may be given again
 
     @property
     def flag(self) -> str:
@@ -98,6 +99,13 @@ def _list(value: Any) -> tuple[str, ...]:
     return tuple(part.strip() for part in parts if part.strip())
 
 
+def _lines(value: Any) -> tuple[str, ...]:
+    parts = value.split("\n") if isinstance(value, str) else value
+    if not isinstance(parts, Sequence) or not all(isinstance(part, str) for part in parts):
+        raise ValueError("it must be a list of texts, or a text with one in each line")
+    return tuple(part.strip() for part in parts if part.strip())
+
+
 def _one_of(*choices: str) -> Callable[[Any], str]:
     def convert(value: Any) -> str:
         if value not in choices:
@@ -146,7 +154,7 @@ LANGUAGES = (
     *("swedish", "tamil", "turkish", "yiddish"),
 )
 
-FACES = ("docs", "sections", "acdc", "vectordb")
+FACES = ("docs", "sections", "acdc", "vectordb", "org")
 
 OPTIONS: tuple[Option, ...] = (
     Option(
@@ -199,6 +207,9 @@ OPTIONS: tuple[Option, ...] = (
     Option("ingest_roots", "folders that files may be taken in from (default: anywhere)", (), _paths, "DIR,…"),
     Option("allow_private_urls", "fetch URLs of private networks too", False, _switch, switch=True),
     Option("max_upload", "bytes; larger files are not taken in", 52_428_800, _number, "BYTES"),
+    Option("org_todo_keywords", "TODO keywords of Org files, as `TODO NEXT | DONE; type: BUG | FIXED`", None, _text),
+    Option("org_log_done", "what a finished Org task records", None, _one_of("none", "time", "note"), "WHAT"),
+    Option("org_set", "an Org variable and its value as Lisp; may be given again", (), _lines, "NAME=VALUE", many=True),
     Option("store", "folder for the index (default: in your data folder)", None, _path, "DIR", ("LANCEDB_URI",)),
     Option("embedder", "model for search by meaning: minilm, nomic, none, or a name fastembed knows", "minilm", _text),
     Option("model_folder", "folder with the files of that model, instead of the hub", None, _path, "DIR"),
@@ -241,6 +252,9 @@ class Settings:
     ingest_roots: tuple[Path, ...]
     allow_private_urls: bool
     max_upload: int
+    org_todo_keywords: str | None
+    org_log_done: str | None
+    org_set: tuple[str, ...]
     store: Path
     embedder: str
     model_folder: Path | None

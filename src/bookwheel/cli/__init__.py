@@ -31,6 +31,7 @@ COMMANDS = {
     "libraries": (commands.libraries, "list libraries", arguments.printing),
     "toc": (commands.toc, "show the table of contents of a file", arguments.file),
     "read": (commands.read, "print a document or one section of it", arguments.read),
+    "org": (None, "list Org headlines and tasks, and change them", arguments.org),
     "info": (commands.info, "show versions, the store, counts, and files that could not be read", arguments.printing),
     "bench": (commands.bench, "measure how well search finds what you expect it to find", arguments.bench),
     "reindex": (commands.reindex, "make all vectors for a model, while servers go on", arguments.paths),
@@ -67,6 +68,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands_ = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name, (run, summary, add) in COMMANDS.items():
         command = commands_.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
-        command.set_defaults(run=run)
+        if run:  # else its own commands say what to run
+            command.set_defaults(run=run)
         add(command)
     return parser

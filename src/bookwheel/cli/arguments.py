@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import argparse
 from argparse import ArgumentParser
+from collections.abc import Callable
 
 from bookwheel.settings import OPTIONS, Option
 
+Add = Callable[[ArgumentParser], None]
 STORE_OPTIONS = frozenset(
     {
         "config",
+        "org_todo_keywords",
+        "org_log_done",
+        "org_set",
         "ingest_roots",
         "allow_private_urls",
         "max_upload",
@@ -71,6 +76,13 @@ def read(parser: ArgumentParser) -> None:
     printing(parser)
 
 
+def org(parser: ArgumentParser) -> None:
+    """What to do with Org files."""
+    from bookwheel.cli import org as commands  # noqa: PLC0415 - it needs this module
+
+    commands.add(parser, printing)
+
+
 def bench(parser: ArgumentParser) -> None:
     """The questions to ask."""
     parser.add_argument("queries", metavar="QUERIES.jsonl", help='lines of {"query": …, "expected": [URI, …]}')
@@ -95,7 +107,8 @@ def _option(parser: ArgumentParser, option: Option) -> None:
         parser.add_argument(option.flag, action=argparse.BooleanOptionalAction, default=None, help=text)
     else:
         names = (option.flag, option.short) if option.short else (option.flag,)
-        parser.add_argument(*names, metavar=option.metavar or None, default=None, help=text)
+        action = "append" if option.many else "store"
+        parser.add_argument(*names, metavar=option.metavar or None, default=None, action=action, help=text)
 
 
 def _count(text: str) -> int:

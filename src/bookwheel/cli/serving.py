@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,10 +17,14 @@ from bookwheel.faces.acdc_config import Organisation, read_config
 from bookwheel.faces.base import Face
 from bookwheel.faces.composed import Composed
 from bookwheel.faces.docs import Docs
+from bookwheel.faces.org import Org
 from bookwheel.faces.search import Search
 from bookwheel.faces.sections import DEFAULTS, Sections
 from bookwheel.faces.vectordb import Place, Vectordb
 from bookwheel.ignore import Patterns
+from bookwheel.org import Settings as OrgSettings
+from bookwheel.org import assign, parse_option
+from bookwheel.outlines import Outlines
 from bookwheel.prompts import Prompts
 from bookwheel.settings import FACES, Settings
 
@@ -103,6 +107,7 @@ class Serving:
             "sections": lambda: Sections(folders if alone else shelf, patterns, where, alone),
             "acdc": lambda: Acdc(shelf.limited_to(sources), self._known(), self.prompts, boosts(settings), alone),
             "vectordb": lambda: Vectordb(shelf, place_of(settings)),
+            "org": lambda: Org(Outlines(folders, org_settings(settings)), settings.store / "locks", alone),
         }
 
     def _known(self) -> Organisation:
@@ -141,6 +146,18 @@ def place_of(settings: Settings) -> Place:
     """Return where the server runs and keeps things."""
     models = settings.model_folder or os.environ.get("FASTEMBED_CACHE_PATH") or settings.store / "models"
     return Place(str(settings.store), str(models), "stdio" if settings.transport == "stdio" else "sse")
+
+
+def org_settings(settings: Settings) -> OrgSettings:
+    """Return Org's variables as the user chose them; raises Invalid for one that there is not."""
+    chosen = OrgSettings()
+    if settings.org_todo_keywords is not None:
+        chosen = replace(chosen, todo_keywords=parse_option(settings.org_todo_keywords))
+    if settings.org_log_done is not None:
+        chosen = assign(chosen, f"org-log-done={settings.org_log_done.replace('none', 'nil')}")
+    for one in settings.org_set:
+        chosen = assign(chosen, one)
+    return chosen
 
 
 def boosts(settings: Settings) -> Boosts:

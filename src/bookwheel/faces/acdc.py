@@ -127,7 +127,7 @@ class Acdc(Face):
                 continue
         raise missing
 
-    def address(self, record: Record) -> str:
+    def address(self, record: Record, line: int = 0) -> str:
         """Return the URI of a resource."""
         return address(record) if self._catalog.shows(record.source.library) else ""
 
@@ -144,7 +144,7 @@ class Acdc(Face):
         known = [library.name for library in self._catalog.libraries()]
         if source and source not in known:
             told = f"There is no source {source!r}; the sources are: {', '.join(known)}."
-            return Answer(worded(text, source, (), address), notes=(told,))
+            return Answer(worded(text, source, (), _cite), notes=(told,))
         query = Query(
             text,
             libraries=(source,) if source else (),
@@ -154,7 +154,7 @@ class Acdc(Face):
             evidence=True,
         )
         results = self._catalog.search(query)
-        return Answer(worded(text, source, results.hits, address), notes=notes(replace(results.progress, embedded=1.0)))
+        return Answer(worded(text, source, results.hits, _cite), notes=notes(replace(results.progress, embedded=1.0)))
 
     def _read_tool(self, arguments: Arguments) -> Answer:
         body = self._body(arguments["uri"])
@@ -201,6 +201,10 @@ def address(record: Record) -> str:
     return SCHEME + encode(record.source.library) + "/" + encode(record.source.path.removesuffix(SUFFIX))
 
 
+def _cite(hit: Hit) -> str:
+    return address(hit.record)
+
+
 def _resource(record: Record) -> Resource:
     name = record.word("name")
     return Resource(address(record), name, name, record.word("description"), MIME_TYPE)
@@ -213,7 +217,7 @@ def asked(query: str) -> str:
     return query.strip()
 
 
-def worded(query: str, source: str, hits: Sequence[Hit], uri: Callable[[Record], str]) -> str:
+def worded(query: str, source: str, hits: Sequence[Hit], uri: Callable[[Hit], str]) -> str:
     """Return the hits in the contract's words."""
     where = f" in source '{source}'" if source else ""
     if not hits:
@@ -221,6 +225,6 @@ def worded(query: str, source: str, hits: Sequence[Hit], uri: Callable[[Record],
     said = [f"Search results for '{query}'{where}:\n\n"]
     for hit in hits:
         record = hit.record
-        link = f"[{record.title}]({uri(record)})"
+        link = f"[{record.title}]({uri(hit)})"
         said.append(f"- [{record.source.library}] {link}: {hit.excerpt} (relevance: {hit.score:.2f})\n\n")
     return "".join(said)

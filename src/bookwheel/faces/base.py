@@ -159,6 +159,9 @@ class Face:
         except BookwheelError as error:
             return self.failure(error, arguments)
 
+    def settle(self) -> None:
+        """Wait a moment for what decides which tools there are."""
+
     def forbid_writes(self) -> None:
         """Take away every tool that changes anything."""
         self.tools = [tool for tool in self.tools if not tool.writes]
@@ -183,8 +186,8 @@ class Face:
         """Return the families of resources."""
         return ()
 
-    def address(self, record: Record) -> str:
-        """Return the URI of a document; empty if this face does not show it."""
+    def address(self, record: Record, line: int = 0) -> str:
+        """Return the URI of a document, or of its part that a line is in; empty if this face does not show it."""
         return ""
 
     def prompts(self) -> Sequence[Prompt]:

@@ -46,6 +46,11 @@ class Composed(Face):
         """Word a bug as the face of that tool does."""
         return self._owner(name).mishap(name, arguments)
 
+    def settle(self) -> None:
+        """Wait a moment for what decides which tools there are, in every face."""
+        for face in self._faces:
+            face.settle()
+
     def forbid_writes(self) -> None:
         """Take away every tool that changes anything, of every face."""
         for face in self._faces:
@@ -85,9 +90,9 @@ class Composed(Face):
         """Return the families of resources of all faces."""
         return [template for face in self._faces for template in face.templates()]
 
-    def address(self, record: Record) -> str:
+    def address(self, record: Record, line: int = 0) -> str:
         """Return the URI of a document, from the first face that shows it."""
-        return next((uri for face in self._faces if (uri := face.address(record))), "")
+        return next((uri for face in self._faces if (uri := face.address(record, line))), "")
 
     # prompts
 

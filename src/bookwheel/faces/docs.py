@@ -97,7 +97,7 @@ class Docs(Face):
     def _uri(self, record: Record) -> str:
         return SCHEME + encode(self._catalog.name(record.source))
 
-    def address(self, record: Record) -> str:
+    def address(self, record: Record, line: int = 0) -> str:
         """Return the URI of a document of its folders."""
         shown = record.source.suffix in MIME_TYPES and self._catalog.shows(record.source.library)
         return self._uri(record) if shown else ""

@@ -54,7 +54,7 @@ class Search(Face):
 
     name = "search"
 
-    def __init__(self, catalog: Shelf, address: Callable[[Record], str], most: int, description: str = "") -> None:
+    def __init__(self, catalog: Shelf, address: Callable[[Record, int], str], most: int, description: str = "") -> None:
         self._catalog = catalog
         self._address = address
         self._most = most
@@ -89,8 +89,8 @@ class Search(Face):
         ]
         return (Results((), self._catalog.progress()) if nowhere or told else self._catalog.search(query)), told
 
-    def _cite(self, record: Record) -> str:
-        return self._address(record) or record.source.location
+    def _cite(self, hit: Hit) -> str:
+        return self._address(hit.record, hit.chunk.line) or hit.record.source.location
 
     def _data(self, results: Results, most: int | None) -> dict[str, object]:
         rows = [self._row(hit) for hit in results.hits]
@@ -99,7 +99,7 @@ class Search(Face):
     def _row(self, hit: Hit) -> dict[str, object]:
         row = {
             **passage_data(hit, self._catalog.passage(hit)),
-            "uri": self._address(hit.record),
+            "uri": self._address(hit.record, hit.chunk.line),
             "score": round(hit.score, 2),
             "section": hit.chunk.section,
             "lines": [hit.chunk.line, hit.chunk.end_line],

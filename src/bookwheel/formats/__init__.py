@@ -31,6 +31,7 @@ PLAIN: dict[str, Reader] = {  # their text is the file's own, or nearly so
     ".txt": plain.read,
     ".text": plain.read,
     ".org": org.read,
+    ".org_archive": org.read,
 }
 DOCUMENTS: dict[str, Reader] = {
     ".rst": late("rst"),
@@ -53,7 +54,7 @@ DATA: dict[str, Reader] = {  # what programs write for programs: read when named
 EXTRA: dict[str, Reader] = dict.fromkeys(extra.SUFFIXES, late("extra"))
 READERS: dict[str, Reader] = PLAIN | DOCUMENTS | DATA
 TEXTUAL = frozenset({".md", ".markdown", ".mdx", ".txt", ".text", ".org"} | signs.TEXTUAL)
-SERVED = frozenset(PLAIN | DOCUMENTS)
+SERVED = frozenset(PLAIN | DOCUMENTS) - {".org_archive"}
 
 
 TYPES = {  # the forms of what servers send

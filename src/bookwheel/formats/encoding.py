@@ -30,6 +30,17 @@ def decode(data: bytes) -> str:
     return text
 
 
+def codec(data: bytes) -> str:
+    """Return the encoding that decode() takes *data* to be in."""
+    if b"\0" in data and not marked(data):
+        return widths(data[:SAMPLE])[0]
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return marked(data) or guess(data, error.start)
+    return marked(data) or "utf-8"
+
+
 def marked(data: bytes) -> str:
     """Return the encoding a byte order mark names; empty where there is none."""
     return next((encoding for mark, encoding in _MARKS if data.startswith(mark)), "")

@@ -64,7 +64,7 @@ class FaceServer(Server[Any]):
         self._limit = limit or _refuse  # makes the same face for those who may use some libraries alone
         self._limited: dict[frozenset[str], Face] = {}
         self._prompts: Sequence[Prompt] | None = None  # as a client last saw them, or might have
-        self._tools = _names(face.tools)
+        self._tools: frozenset[str] | None = None  # the same
         self._sessions: set[ServerSession] = set()  # clients that were greeted by a handshake
         self._bus = InMemorySubscriptionBus()  # clients that listen
         self._listeners = ListenHandler(self._bus)
@@ -140,9 +140,12 @@ class FaceServer(Server[Any]):
             await self._tell_all(ResourcesListChanged(), ServerSession.send_resource_list_changed)
         if self.face.has_prompts and await _in_thread(self._has_other_prompts):
             await self._tell_all(PromptsListChanged(), ServerSession.send_prompt_list_changed)
-        if self._tools != (names := _names(self.face.tools)):
-            self._tools = names
+        if self.face.changes_tools and self._has_other_tools():
             await self._tell_all(ToolsListChanged(), ServerSession.send_tool_list_changed)
+
+    def _has_other_tools(self) -> bool:
+        before, self._tools = self._tools, _names(self.face.tools)
+        return before is not None and before != self._tools
 
     def _has_other_prompts(self) -> bool:
         before, self._prompts = self._prompts, self.face.prompts()
@@ -180,7 +183,12 @@ class FaceServer(Server[Any]):
         return _writers if any(tool.writes for tool in self.face.tools if tool.name == name) else _readers
 
     async def _list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_tool(tool) for tool in self._shown(ctx).tools])
+        face = self._shown(ctx)
+        if face.changes_tools:
+            await _in_thread(face.settle)
+        if self._tools is None and face is self.face:
+            self._tools = _names(face.tools)
+        return types.ListToolsResult(tools=[_tool(tool) for tool in face.tools])
 
     async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         face, arguments = self._shown(ctx), params.arguments or {}

@@ -1,0 +1,173 @@
+"""Org in the shell: headlines and tasks as lines or JSON, and the edits that agents can make."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bookwheel.cli.core import catalog_of, folders_of, known_folders, settings_of
+from bookwheel.cli.printing import data, line
+from bookwheel.errors import BookwheelError, Conflict
+
+if TYPE_CHECKING:
+    from bookwheel.cli.arguments import Add
+    from bookwheel.faces.org import Org
+    from bookwheel.org import Headline
+    from bookwheel.outlines import OrgFile, Outlines
+    from bookwheel.settings import Settings
+
+
+def add(parser: ArgumentParser, printing: Add) -> None:
+    """Add what `bookwheel org` takes."""
+    inner = parser.add_subparsers(title="what to do", metavar="WHAT", required=True)
+    for name, run, summary, arguments in (
+        ("headlines", headlines, "list every headline", ("paths",)),
+        ("todos", todos, "list tasks", ("paths",)),
+        ("todo", todo, "set the state of a task", ("uri", "state")),
+        ("schedule", schedule, "schedule a task, or set its deadline", ("uri", "date")),
+    ):
+        one = inner.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
+        one.set_defaults(run=run)
+        for argument in arguments:
+            _argument(one, argument)
+        printing(one)
+    inner.choices["todos"].add_argument("--state", action="append", metavar="STATE", help="only tasks in this state")
+    inner.choices["todo"].add_argument("--expect", metavar="STATE", help="only if this is its state now")
+    inner.choices["todo"].add_argument("--note", metavar="TEXT", help="note to record where the state asks for one")
+    inner.choices["schedule"].add_argument("--deadline", action="store_true", help="set the deadline instead")
+    inner.choices["schedule"].add_argument("--remove", action="store_true", help="remove the date")
+
+
+def _argument(parser: ArgumentParser, name: str) -> None:
+    if name == "paths":
+        parser.add_argument("paths", nargs="*", metavar="PATH", help="only these (default: all indexed folders)")
+    elif name == "date":
+        parser.add_argument(
+            "date", nargs="?", metavar="DATE", help="as Org writes it: 2024-12-25, 2024-12-25 10:00 +1w"
+        )
+    else:
+        about = {"uri": "org:// URI of a headline", "state": "new state; '' removes it"}[name]
+        parser.add_argument(name, metavar=name.upper(), help=about)
+
+
+def headlines(options: argparse.Namespace) -> int:
+    """Print every headline: as an outline, or one JSON object a line."""
+    for file, headline in _headlines(options):
+        if options.json:
+            line(json.dumps(headline_facts(file, headline), ensure_ascii=False))
+        else:
+            line(f"{file.name}:{headline.line_number}: {headline.line.rstrip()}")
+    return 0
+
+
+def todos(options: argparse.Namespace) -> int:
+    """Print every task, archived and commented ones apart."""
+    found = [
+        (file, headline)
+        for file, headline in _headlines(options)
+        if headline.keyword
+        and (not options.state or headline.keyword in options.state)
+        and not (headline.archived or headline.commented)
+    ]
+    if options.json:
+        data([headline_facts(file, headline) for file, headline in found])
+        return 0
+    for file, headline in found:
+        dates = "".join(f"  {name} {when}" for name, when in _dates(headline) if when)
+        line(f"{headline.keyword} {headline.title}  [{file.name}:{headline.line_number}]{dates}")
+    return 0
+
+
+def _dates(headline: Headline) -> list[tuple[str, str | None]]:
+    return [("scheduled", headline.scheduled), ("deadline", headline.deadline)]
+
+
+def todo(options: argparse.Namespace) -> int:
+    """Set the state of a task."""
+    settings = settings_of(options)
+    face = _face(settings)
+    current = options.expect if options.expect is not None else _state(face, options.uri)
+    arguments = {"resourceUri": options.uri, "currentState": current, "newState": options.state}
+    return _call(face, "org-update-todo-state", arguments, options)
+
+
+def schedule(options: argparse.Namespace) -> int:
+    """Schedule a task, or set its deadline, or remove either."""
+    kind = "deadline" if options.deadline else "scheduled"
+    arguments: dict[str, Any] = {"resourceUri": options.uri}
+    if options.remove:
+        arguments[f"remove{kind.title()}"] = True
+    elif options.date:
+        arguments[kind] = options.date
+    return _call(_face(settings_of(options)), "org-schedule-task", arguments, options)
+
+
+def _call(face: Org, name: str, arguments: dict[str, Any], options: argparse.Namespace) -> int:
+    if note := getattr(options, "note", None):
+        arguments["note"] = note
+    answer = face.call(name, arguments)
+    if answer.error:
+        fault = answer.data or {}
+        kind = Conflict if "actualState" in fault else BookwheelError
+        raise kind(str(fault.get("message", answer.text)))
+    if options.json:
+        data(answer.data)
+    else:
+        line(", ".join(f"{key}: {value}" for key, value in (answer.data or {}).items() if value is not None))
+    return 0
+
+
+def _state(face: Org, uri: str) -> str:
+    return face.state(uri)
+
+
+def _outlines(settings: Settings, paths: list[str]) -> Outlines:
+    from bookwheel.cli.serving import org_settings  # noqa: PLC0415 - brings all faces
+    from bookwheel.outlines import Outlines  # noqa: PLC0415
+
+    folders = folders_of(settings, [Path(path) for path in paths]) if paths else known_folders(settings)
+    catalog = catalog_of(settings, folders)
+    catalog.whole = False
+    catalog.sync()
+    return Outlines(catalog, org_settings(settings))
+
+
+def _face(settings: Settings) -> Org:
+    from bookwheel.faces.org import Org  # noqa: PLC0415
+
+    return Org(_outlines(settings, []), settings.store / "locks")
+
+
+def _headlines(options: argparse.Namespace) -> Iterator[tuple[OrgFile, Headline]]:
+    for file, outline in _outlines(settings_of(options), options.paths).all():
+        yield from ((file, headline) for headline in outline.headlines)
+
+
+def headline_facts(file: OrgFile, headline: Headline) -> dict[str, object]:
+    """Return all that is known of a headline."""
+    from bookwheel.faces.org import headline_uri  # noqa: PLC0415
+
+    return {
+        "file": str(file.path),
+        "line": headline.line_number,
+        "level": headline.level,
+        "title": headline.title,
+        "path": list(headline.path),
+        "todo": headline.keyword,
+        "done": headline.done,
+        "priority": headline.priority,
+        "tags": list(headline.own_tags),
+        "all_tags": list(headline.tags),
+        "scheduled": headline.scheduled,
+        "deadline": headline.deadline,
+        "closed": headline.closed,
+        "properties": dict(headline.properties),
+        "id": headline.id,
+        "archived": headline.archived,
+        "commented": headline.commented,
+        "uri": headline_uri(file, headline),
+    }
