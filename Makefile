@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: install demo test check lint bench hub retrieval lock clean
+.PHONY: install demo test check lint bench hub clients retrieval lock clean
 
 install: $(STAMP) ## set up .venv; gives .venv/bin/bookwheel
 
@@ -35,6 +35,9 @@ hub: ## test the models of the extra `hub`, in an environment of their own
 	.venv-hub/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[hub]' pytest pytest-timeout
 	.venv-hub/bin/python -m pytest tests/index/test_hub.py
 
+clients: install ## let clients that others wrote use the real program over every transport (needs npm)
+	PYTHONPATH=tests $(BIN)/python -m clients.run
+
 bench: install ## print what we claim, measured now (a missed limit is shown, and does not stop the rest)
 	-$(BIN)/python benchmarks/ground.py
 	-$(BIN)/python benchmarks/search.py --sections 10000
@@ -47,4 +50,4 @@ lock: ## pin every dependency anew
 	  --no-header --no-annotate --quiet --output-file requirements.lock
 
 clean:
-	rm -rf .venv .venv-hub .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	rm -rf .venv .venv-hub .clients .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
