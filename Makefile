@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: install demo test check lint bench hub clients retrieval lock clean
+.PHONY: install demo test check lint bench hub conformance clients retrieval neighbours lock clean
 
 install: $(STAMP) ## set up .venv; gives .venv/bin/bookwheel
 
@@ -35,19 +35,32 @@ hub: ## test the models of the extra `hub`, in an environment of their own
 	.venv-hub/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[hub]' pytest pytest-timeout
 	.venv-hub/bin/python -m pytest tests/index/test_hub.py
 
+conformance: install .conformance/.installed ## run the protocol's own conformance suite, and write docs/conformance.md
+	$(BIN)/python tests/conformance/run.py
+
+.conformance/.installed: tests/conformance/package.json tests/conformance/package-lock.json
+	@mkdir -p .conformance
+	@cp $^ .conformance
+	npm ci --prefix .conformance --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
 clients: install ## let clients that others wrote use the real program over every transport (needs npm)
 	PYTHONPATH=tests $(BIN)/python -m clients.run
 
 bench: install ## print what we claim, measured now (a missed limit is shown, and does not stop the rest)
 	-$(BIN)/python benchmarks/ground.py
 	-$(BIN)/python benchmarks/search.py --sections 10000
+	-$(BIN)/python benchmarks/serving.py
 
 retrieval: install ## how well search finds, on test collections (the first run embeds for minutes)
 	$(BIN)/python benchmarks/retrieval.py --cache .retrieval
+
+neighbours: install ## how search by meaning does among many vectors (the first run embeds for minutes)
+	$(BIN)/python benchmarks/neighbours.py --cache .neighbours
 
 lock: ## pin every dependency anew
 	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	  --no-header --no-annotate --quiet --output-file requirements.lock
 
 clean:
-	rm -rf .venv .venv-hub .clients .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	rm -rf .venv .venv-hub .conformance .clients .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

@@ -2,8 +2,8 @@
 
     python benchmarks/search.py [--sections 10000,100000] [--sample 1500] [--json]
 
-Every part runs in a process of its own, so that its memory is its own too. Vectors are real for a sample of the
-passages of the smallest tree; all others are noise around these, which costs the same to search.
+Every part runs in a process of its own, so that its memory is its own too. Real vectors are made for a sample of the
+passages of a small tree; those that are searched are noise around these, which costs the same.
 tantivy is measured in the same run where it is installed. Ends with 1 if a limit is missed. Linux only.
 """
 
@@ -33,7 +33,8 @@ from measure import documents, import_search
 from measure import run as run_shared
 
 FILES, MEGABYTES = 0.082, 0.00082  # for each section wanted, a little more than enough
-CHANGES = 1_000  # single files, one sync each, in the smallest tree
+SMALL = 10_000  # sections of the tree that is searched while vectors are made; what has limits of its own
+CHANGES = 1_000  # single files, one sync each, in a small tree
 FEWER = 200  # in a larger one
 REPLACED = 200  # documents written without a sync
 ROUNDS = 3  # of all queries; the best one counts
@@ -42,17 +43,22 @@ NOISE = 0.75  # length of what is added to a real vector to make another: about 
 
 
 def measure(work: Path, sizes: Sequence[int], sample: int) -> Iterator[Row]:
-    """Yield all rows, size by size."""
-    known = work / str(min(sizes)) / "store" / VECTORS
+    """Yield all rows: first those for which the size does not matter, then size by size."""
+    tree, store = grow(work / "embedding", SMALL)
+    known = store / VECTORS
+    yield from while_embedding(tree, store, sample)
     for size in sorted(sizes):
-        tree, store = work / str(size) / "tree", work / str(size) / "store"
-        make_tree(tree, round(size * FILES), size * MEGABYTES)
+        tree, store = grow(work / str(size), size)
         yield from indexing(tree, store)
         yield from by_words(tree, store)
-        if size == min(sizes):
-            yield from while_embedding(tree, store, sample)
-        yield from by_meaning(tree, store, known, limited=size <= 10_000)
-        yield from changing(tree, store, CHANGES if size == min(sizes) else FEWER)
+        yield from by_meaning(tree, store, known, limited=size <= SMALL)
+        yield from changing(tree, store, CHANGES if size <= SMALL else FEWER)
+
+
+def grow(folder: Path, sections: int) -> tuple[Path, Path]:
+    """Write a tree of so many sections; return it, and where its store will be."""
+    make_tree(folder / "tree", round(sections * FILES), sections * MEGABYTES)
+    return folder / "tree", folder / "store"
 
 
 def indexing(tree: Path, store: Path) -> Iterator[Row]:
@@ -84,7 +90,7 @@ def by_words(tree: Path, store: Path) -> Iterator[Row]:
 
 
 def while_embedding(tree: Path, store: Path, sample: int) -> Iterator[Row]:
-    """Search by words while vectors are made; leaves the sample of real vectors behind."""
+    """Search a small tree by words while vectors are made; leaves the sample of real vectors behind."""
     found = run("embedding", tree, store, sample)
     yield Row("by words while embedding, 99 of 100", found["busy_p99"], "ms", 3, found["idle_p99"])
     yield Row("by words while embedding, slowest", found["busy_most"], "ms", None, found["idle_most"])
@@ -222,14 +228,17 @@ def embedding(tree: str, store: str, sample: str) -> dict[str, float]:
         time_all(look, queries, 1)
         idle = [time_once(look, queries) for _ in range(ROUNDS)]
         made: list[float] = []
+        begun = threading.Event()
 
         def report(done: int, _: int) -> None:
+            begun.set()
             made.append(done / time.thread_time())  # of the thread that embeds
             if done >= int(sample):
                 catalog.stop()
 
         thread = threading.Thread(target=catalog.embed, args=(report,))
         thread.start()
+        begun.wait(60)
         busy = [time_once(look, queries) for _ in range(ROUNDS)]
         assert thread.is_alive(), "the vectors were made before the queries were asked; take a larger sample"
         thread.join()

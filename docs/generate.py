@@ -10,8 +10,9 @@ PAGE = Path(__file__).with_name("settings.md")
 HEAD = """\
 # Settings
 
-The stronger first: flags, environment, `.env` in the current folder, the file named by `--config` (JSON, with the names
-of this table as keys; `paths` are the folders), defaults. This page is made by `docs/generate.py`.
+The stronger first: flags, environment, `.env` in the current folder, the file named by `--config`, defaults. The file
+is YAML or JSON, with the names of this table as keys (`log_level`); `paths` are the folders. This page is made by
+`docs/generate.py`.
 
 | flag | environment | default | meaning |
 |---|---|---|---|
@@ -25,8 +26,9 @@ def settings_page() -> str:
 
 def _row(option: Option) -> str:
     flag = option.flag if option.switch else f"{option.flag} {option.metavar or option.name.upper()}"
+    flag += f"`, `{option.short}" if option.short else ""
     names = ", ".join(f"`{name}`" for name in option.variables)
-    shown = f"`{str(option.default).lower()}`" if option.default not in {None, ()} else ""
+    shown = f"`{str(option.default).lower()}`" if option.default not in {None, (), ""} else ""
     return f"| `{flag}` | {names} | {shown} | {option.help} |\n"
 
 

@@ -36,11 +36,7 @@ def tell(message: str, level: int = logging.INFO) -> None:
     root = logging.getLogger()
     if not root.handlers:
         print(message, file=sys.stderr, flush=True)  # noqa: T201 - nobody has set up a log
-    root.handle(logging.makeLogRecord({"name": __name__, "levelno": level, "msg": message, **_named(level)}))
-
-
-def _named(level: int) -> dict[str, str]:
-    return {"levelname": logging.getLevelName(level)}
+    root.handle(logging.LogRecord(__name__, level, "", 0, message, None, None))
 
 
 class Text(logging.Formatter):
@@ -48,7 +44,8 @@ class Text(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the library's name
         """Return the line without control characters."""
-        return super().formatMessage(record).translate(CONTROL)
+        line = super().formatMessage(record)
+        return line if line.isprintable() else line.translate(CONTROL)
 
 
 class Json(logging.Formatter):
@@ -79,7 +76,7 @@ def request(method: str, params: Mapping[str, Any] | None, started: float, faile
         "outcome": "error" if failed else "ok",
         "transport": origin,
     }
-    log.info("%s", " ".join(_worded(fields)), extra={"fields": fields})
+    _write(logging.INFO, " ".join(_worded(fields)), fields)
 
 
 def _worded(fields: Mapping[str, object]) -> list[str]:
@@ -97,7 +94,14 @@ def exchange(level: int, status: int, scope: Mapping[str, Any], reason: str = ""
         "client": scope["client"][0] if scope.get("client") else "",
         "reason": reason.strip(),
     }
-    log.log(level, "%s", " ".join(str(value) for value in fields.values() if value != ""), extra={"fields": fields})
+    _write(level, " ".join(str(value) for value in fields.values() if value != ""), fields)
+
+
+def _write(level: int, message: str, fields: Mapping[str, object]) -> None:
+    """Write a record, without looking for the line of code it came from: that costs more than all the rest."""
+    record = logging.LogRecord(log.name, level, "", 0, message, None, None)
+    record.fields = fields
+    log.handle(record)
 
 
 def brief(text: str) -> str:

@@ -394,3 +394,19 @@ def test_an_excerpt_of_text_without_spaces_shows_the_words(store: Store) -> None
     (hit,) = search(store, "飛行船")
 
     assert "飛行船" in hit.excerpt
+
+
+def test_an_answer_is_kept_only_as_long_as_nothing_changes(tmp_path: Path) -> None:
+    with opened(tmp_path) as store:
+        library = shelve(store, {"a.md": "anchor"})
+        searcher = Searcher(store)
+        first = searcher.search(Query("anchor"))
+        again = searcher.search(Query("anchor"))
+        others = searcher.search(Query("anchor"), frozenset({library.number + 1}))
+        replace(store, library, {"b.md": "anchor"})
+        later = searcher.search(Query("anchor"))
+
+    assert again == first
+    assert again is not first
+    assert others == []
+    assert {hit.record.source.path for hit in later} == {"a.md", "b.md"}

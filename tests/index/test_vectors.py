@@ -203,6 +203,102 @@ def test_what_was_added_after_another_pruned_is_seen(path: Path) -> None:
         assert similar(other, vectors[0], 1) == pytest.approx([1.0], abs=1e-3)
 
 
+# many
+
+
+@contextmanager
+def many(path: Path, exact: int) -> Iterator[VectorStore]:
+    """Give the vectors of a file, held as signs however few they are."""
+    store = VectorStore(path, many=0, exact=exact)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def test_with_all_compared_signs_give_the_cosines_of_the_matrix(path: Path) -> None:
+    vectors, queries = units(500), units(20, seed=2)
+    with opened(path) as flat, many(path, exact=500) as signs:
+        flat.add(range(500), vectors)
+        places = flat.places(numbers(*range(-5, 500)))
+
+        for query in queries:
+            found = signs.similarities(query, signs.places(numbers(*range(-5, 500))), [np.arange(505)])
+
+            np.testing.assert_array_equal(found, flat.similarities(query, places))
+
+
+def test_those_not_compared_are_within_the_range_of_those_compared(path: Path) -> None:
+    vectors = units(500)
+    with many(path, exact=20) as store:
+        store.add(range(500), vectors)
+
+        found = store.similarities(vectors[7], store.places(numbers(*range(500))), [np.arange(500)])
+
+    compared = np.isclose(found, vectors @ vectors[7], atol=1e-3)
+    highest, lowest = np.sort(found[compared])[-20], found[compared].min()
+    assert int(found.argmax()) == 7
+    assert compared.sum() >= 20 + 4
+    assert lowest <= found[~compared].min()
+    assert found[~compared].max() <= highest
+
+
+def test_a_small_group_is_compared_however_far_it_is(path: Path) -> None:
+    vectors = units(500)
+    far = np.argsort(vectors @ vectors[7])[:5]
+    with many(path, exact=5) as store:
+        store.add(range(500), vectors)
+        groups = [np.arange(500), far]
+
+        found = store.similarities(vectors[7], store.places(numbers(*range(500))), groups)
+
+    assert found[far] == pytest.approx(vectors[far] @ vectors[7], abs=1e-3)
+
+
+def test_what_is_added_to_many_is_found_at_once(path: Path) -> None:
+    vectors = units(600)
+    with many(path, exact=5) as store:
+        store.add(range(599), vectors[:599])
+        before = len(store)
+
+        store.add([599], vectors[599:])
+
+        found = store.similarities(vectors[599], store.places(numbers(*range(600))), [np.arange(600)])
+    assert before == 599
+    assert int(found.argmax()) == 599
+    assert found[599] == pytest.approx(1.0, abs=1e-3)
+
+
+def test_few_vectors_become_many_and_few_again(path: Path) -> None:
+    vectors = units(30)
+    store = VectorStore(path, many=20, exact=1)
+    store.add(range(20), vectors[:20])
+    few = similar(store, vectors[3], *range(20))
+    store.add(range(20, 30), vectors[20:])
+
+    grown = store.similarities(vectors[3], store.places(numbers(*range(30))), [np.arange(30)])
+    store.prune(numbers(*range(20)))
+    again = similar(store, vectors[3], *range(20))
+    store.close()
+
+    assert few == pytest.approx(vectors[:20] @ vectors[3], abs=1e-3)
+    assert int(grown.argmax()) == 3
+    assert grown[3] == pytest.approx(1.0, abs=1e-3)
+    np.testing.assert_array_equal(again, few)
+
+
+def test_what_another_pruned_is_still_told_by_its_signs(path: Path) -> None:
+    vectors = units(40)
+    with many(path, exact=10) as one, many(path, exact=10) as other:
+        one.add(range(40), vectors)
+        places = other.places(numbers(*range(40)))
+
+        one.prune(numbers(*range(20)))
+
+        found = other.similarities(vectors[30], places, [np.arange(40)])
+    assert not np.isnan(found).any()
+
+
 # a file that is not what it should be
 
 

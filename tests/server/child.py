@@ -16,11 +16,12 @@ from mcp.server.context import CallNext, HandlerResult
 
 from bookwheel import formats, logs
 from bookwheel.catalog import Catalog
+from bookwheel.credentials import Access, Key
 from bookwheel.errors import BookwheelError
 from bookwheel.faces.base import Answer, Arguments, Face, Tool, object_schema
 from bookwheel.faces.docs import Docs
 from bookwheel.folders import Folder, folder_for
-from bookwheel.server.guard import Access, Key, caller
+from bookwheel.server.guard import caller
 from bookwheel.server.http import Limits, Listen, serve_http
 from bookwheel.server.mcp import Context, FaceServer
 from bookwheel.watch import watch
@@ -58,7 +59,7 @@ class Probed(FaceServer):
     """A face's server whose tool `libraries` answers from the request's context."""
 
     def __init__(self, face: Face) -> None:
-        super().__init__(face)
+        super().__init__(face, lambda _: face)
         self.middleware.append(self._probe)
 
     async def _probe(self, ctx: Context, call_next: CallNext) -> HandlerResult:

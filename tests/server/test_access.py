@@ -6,8 +6,8 @@ import pytest
 from conftest import KEYS
 from hosting import HELLO, Site, Stream, basic, request, text
 
+from bookwheel.credentials import Access, Key
 from bookwheel.errors import Invalid
-from bookwheel.server.guard import Access, Key
 
 pytestmark = pytest.mark.anyio
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from bookwheel.credentials import Access, Key
 from bookwheel.errors import Invalid
-from bookwheel.server.guard import Access, Key
 from bookwheel.settings import Settings
 
 BINDS = "="  # stands between a key and its libraries; at the end of a key it is a part of it

@@ -20,12 +20,11 @@ from bookwheel.faces.search import Search
 from bookwheel.faces.sections import DEFAULTS, Sections
 from bookwheel.ignore import Patterns
 from bookwheel.prompts import Prompts
-from bookwheel.server.mcp import FaceServer
-from bookwheel.server.run import serve as serve_stdio
 from bookwheel.settings import FACES, Settings
 
 if TYPE_CHECKING:
     from bookwheel.folders import Folder
+    from bookwheel.server.mcp import FaceServer
 
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - where the acdc contract listens
 
@@ -92,6 +91,7 @@ class Serving:
 
     def server(self, name: str = "") -> FaceServer:
         """Return what carries one face alone, or the one the user asked for, as each caller may see it."""
+        from bookwheel.server.mcp import FaceServer  # noqa: PLC0415 - a second that a wrong setting need not cost
 
         def show(shelf: Shelf) -> Face:
             return self.alone(name, shelf) if name else self.face(shelf)
@@ -105,6 +105,8 @@ def serve(serving: Serving) -> None:
     watch = watch_of(settings, serving.folders)
     access = access_of(settings, [folder.library for folder in catalog.wanted])
     if settings.transport == "stdio":
+        from bookwheel.server.run import serve as serve_stdio  # noqa: PLC0415 - the same
+
         serve_stdio(serving.server(), catalog, watch)
         return
     from bookwheel.server.http import Listen, serve_http  # noqa: PLC0415 - half of all starts do without

@@ -50,6 +50,11 @@ SEARCH_SCHEMA = object_schema(
     fileTypes={"type": "array", "items": {"type": "string"}, "description": "File extensions to search"},
 )
 
+ALONE = "Search documents by title or content"
+BESIDE = (
+    "Searches the documents of the served folders by title or content. Use it when you know "
+    "the words or the kind of file; then read a hit by its URI, or its sections with read_sections."
+)
 OUTPUT_SCHEMA = rows_schema("results", matches={"type": "integer"}, index={"type": "object"})
 
 
@@ -64,10 +69,8 @@ class Docs(Face):
         self._alone = alone
         self.identity = Identity("mcp-serve", VERSION)
         self._page = lru_cache(maxsize=64)(self._make_page)  # as of a generation: many clients ask for the same
-        schema = SEARCH_SCHEMA if alone else with_budget(SEARCH_SCHEMA)
-        self.tools = [
-            Tool("search_documents", "Search documents by title or content", schema, self._search, OUTPUT_SCHEMA)
-        ]
+        schema, said = (SEARCH_SCHEMA, ALONE) if alone else (with_budget(SEARCH_SCHEMA), BESIDE)
+        self.tools = [Tool("search_documents", said, schema, self._search, OUTPUT_SCHEMA)]
 
     # resources
 

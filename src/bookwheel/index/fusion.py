@@ -36,7 +36,8 @@ def fuse(now: Snapshot, words: Ranking, similar: Floats, wanted: Integers, mode:
     meaning = np.fmax.reduceat(similar, now.first)
     seen = wanted & ~np.isnan(meaning)
     top = float(words.pages[wanted].max(initial=0.0))
-    compared = float((~np.isnan(similar[wanted[now.owner]])).mean())  # few vectors say little of who is nearest
+    missing = np.isnan(similar)
+    compared = 1 - float(missing[wanted[now.owner]].mean())  # few vectors say little of who is nearest
     weight = 0.0 if mode == "vector" else 1 - compared * (1 - LEAST - GAIN * top)
     by_words = words.pages / max(top, 1e-9)
     low, high = (float(meaning[seen].min()), float(meaning[seen].max())) if seen.any() else (0.0, 1.0)
@@ -45,6 +46,6 @@ def fuse(now: Snapshot, words: Ranking, similar: Floats, wanted: Integers, mode:
     answers = (words.pages > 0) | (meaning >= KIN) if weight else meaning >= KIN
     ceiling = max(top if weight else 0.0, high)  # the best of all is as good as the better of the two says
     pages = np.where(answers, np.maximum((weight * by_words + (1 - weight) * by_meaning) * ceiling, FAINT), 0.0)
-    nearest = np.nan_to_num(similar)
+    nearest = np.where(missing, np.float32(0), similar)
     chunks = weight * words.chunks / max(float(words.chunks.max(initial=0.0)), 1e-9) + (1 - weight) * nearest
     return Fusion(Ranking(pages.astype(np.float32), chunks.astype(np.float32)), words.pages, meaning, weight)

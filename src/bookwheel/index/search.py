@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
+from threading import Lock
 
 import numpy as np
 
@@ -34,6 +35,7 @@ MOST_UNKNOWN = 8  # words that are looked for in other spellings: a text full of
 ALIKE = 0.9  # share of common words from which two passages say the same
 LONG = 24  # words: more is a text, not a question
 CANDIDATES = 200  # pages looked at for a quoted phrase
+KEPT = 256  # answers: many clients ask the same
 
 TITLE = frozenset({"title", "path"})
 CONTENT = frozenset({"heading", "body", "keywords", "description"})
@@ -43,15 +45,33 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
 class Searcher:
-    """Searches one store; keeps the index's small arrays between queries."""
+    """Searches one store; keeps the index's small arrays between queries, and answers as long as nothing changes."""
 
     def __init__(self, store: Store, semantics: Semantics | None = None) -> None:
         self._store = store
         self._semantics = semantics
         self._last: Snapshot | None = None
+        self._kept: dict[tuple[object, ...], list[Hit]] = {}
+        self._keeping = Lock()
 
     def search(self, query: Query, libraries: frozenset[int] | None = None) -> list[Hit]:
         """Return the documents that answer the query, best first, from these libraries or from all."""
+        vectors = len(self._semantics.vectors) if self._semantics and query.mode != "lexical" else 0
+        key = (self._store.generation(), vectors, repr(query), libraries)
+        found = self._kept.get(key)
+        if found is None:
+            found = self._search(query, libraries)
+            self._keep(key, found)
+        return list(found)
+
+    def _keep(self, key: tuple[object, ...], found: list[Hit]) -> None:
+        """Keep an answer, for as many as came last; those to what has changed since are never asked for again."""
+        with self._keeping:
+            self._kept[key] = found
+            while len(self._kept) > KEPT:
+                del self._kept[next(iter(self._kept))]
+
+    def _search(self, query: Query, libraries: frozenset[int] | None) -> list[Hit]:
         text = query.text[:LONGEST_QUERY].replace("\0", " ").strip()
         check(query.where)
         meaning = self._embed(text, query.mode)  # before anything is locked: it takes longer than all the rest
@@ -86,7 +106,15 @@ class Searcher:
         """Join in what the query means."""
         if meaning is None or not self._semantics or not wanted.any():
             return None
-        return fuse(now, ranking, self._semantics.similar(meaning, now), wanted, mode)
+        best = _order(ranking.pages, wanted, CANDIDATES)
+        groups = (np.flatnonzero(wanted[now.owner]), _chunks(now, best))
+        return fuse(now, ranking, self._semantics.similar(meaning, now, groups), wanted, mode)
+
+
+def _chunks(now: Snapshot, pages: Iterable[int]) -> Integers:
+    """Return the chunks of some pages."""
+    ends = np.append(now.first[1:], len(now.owner))
+    return np.concatenate([np.empty(0, np.int64), *(np.arange(now.first[page], ends[page]) for page in pages)])
 
 
 class _Look:

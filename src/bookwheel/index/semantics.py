@@ -40,6 +40,7 @@ class Semantics:
         self.problem = ""  # why there is none, if the model cannot be had
         self._last: Snapshot | None = None
         self._places: tuple[tuple[int, int], Integers] = ((-1, -1), np.empty(0, np.int64))
+        self._share = 1.0
 
     @cached_property
     def vectors(self) -> VectorStore:
@@ -55,8 +56,8 @@ class Semantics:
         """Return the part of all passages that has a vector, from 0 to 1."""
         with self._store.database.reading() as db:
             self._last = now = snapshot(db, self._last)
-        alive = now.alive[now.owner]
-        return float((self._where(now)[alive] >= 0).mean()) if alive.any() else 1.0
+        self._where(now)
+        return self._share
 
     def embed_query(self, text: str) -> Vectors | None:
         """Return the vector of a query; None if there is nothing to compare it with."""
@@ -68,14 +69,21 @@ class Semantics:
             self._give_up(error)
             return None
 
-    def similar(self, query: Vectors, now: Snapshot) -> Floats:
-        """Return how close every chunk is to a query; not a number where a chunk has no vector."""
-        return self.vectors.similarities(query, self._where(now))
+    def similar(self, query: Vectors, now: Snapshot, groups: Sequence[Integers]) -> Floats:
+        """Return how close every chunk is to a query; not a number where a chunk has no vector.
+
+        Where there are many it is exact for the nearest of each group of chunks, and estimated for the rest.
+        """
+        return self.vectors.similarities(query, self._where(now), groups)
 
     def _where(self, now: Snapshot) -> Integers:
+        """Return where the vector of each chunk is, or -1; found anew only after a change, like the share."""
         key = (now.generation, len(self.vectors))
         if self._places[0] != key:
-            self._places = (key, self.vectors.places(now.prints))
+            places = self.vectors.places(now.prints)
+            alive = places[now.alive[now.owner]]
+            self._share = float((alive >= 0).mean()) if len(alive) else 1.0
+            self._places = (key, places)
         return self._places[1]
 
     def _give_up(self, error: Unavailable) -> None:

@@ -9,7 +9,7 @@ from mcp.server.streamable_http import EventCallback, EventMessage, EventStore
 from mcp_types import JSONRPCMessage
 
 MOST = 64  # events of one session
-ROOM = 128 * 1024  # bytes of them; a larger answer is not kept
+ROOM = 128 * 1024  # characters of them; a larger answer is not kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Events(EventStore):
 
     async def store_event(self, stream_id: str, message: JSONRPCMessage | None) -> str:
         """Keep an event, let go of the oldest where there is no more room, and return its id."""
-        size = len(message.model_dump_json(by_alias=True, exclude_unset=True)) if message else 0
+        size = _size(message.__dict__) if message else 0
         self._last += 1
         if size <= ROOM:
             self._events[self._last] = Event(stream_id, message, size)
@@ -49,3 +49,15 @@ class Events(EventStore):
             if number > int(last_event_id) and event.stream == known.stream and event.message is not None:
                 await send_callback(EventMessage(event.message, str(number)))
         return known.stream
+
+
+def _size(value: object) -> int:
+    """Return about how much room a value takes."""
+    match value:
+        case str():
+            return len(value)
+        case dict():
+            return sum(len(name) + _size(part) for name, part in value.items())
+        case list():
+            return sum(map(_size, value))
+    return 8

@@ -25,9 +25,11 @@ import hashlib
 import hmac
 import ipaddress
 import logging
+import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import anyio
@@ -38,52 +40,22 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bookwheel import logs
-from bookwheel.errors import Invalid
+from bookwheel.credentials import Access
 
 HEALTH = b"/health"  # exactly so: any other spelling of it needs credentials
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 EVERYWHERE = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - recognised, not bound
 AUTHORITY = re.compile(r"(?P<host>\[[0-9a-f:.]+\]|[^\s:/?#@\[\]]+)(?::(?P<port>\d{1,5}))?")
-PATIENCE = 30.0  # seconds for a body to arrive, and one more for each of these:
-PACE = 65_536  # bytes
+PACE = 65_536  # bytes of a body that must arrive in a second, beyond the time that every body has
 
+SEVERAL = 64
 STOPPING = "the server is stopping"
+SLOW = "the body took too long to arrive"
 
 Headers = Iterable[tuple[bytes, bytes]]
 
 
 # credentials
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """An API key, and the libraries it opens: all of them if none is named."""
-
-    secret: str = field(repr=False)
-    libraries: frozenset[str] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """What a client must show: nothing, a name and a password, or one of some keys. Raises Invalid if it is unclear."""
-
-    kind: str = "none"
-    username: str = ""
-    password: str = field(default="", repr=False)
-    keys: tuple[Key, ...] = ()
-
-    def __post_init__(self) -> None:
-        named = bool(self.username or self.password)
-        if self.kind not in {"none", "basic", "apikey"}:
-            raise Invalid(f"authentication must be none, basic or apikey, not {self.kind}")
-        if self.kind == "none" and (named or self.keys):
-            raise Invalid("credentials are given, but authentication is none: choose basic or apikey")
-        if self.kind == "basic" and (self.keys or not (self.username and self.password)):
-            raise Invalid("authentication is basic: give a user name and a password, and no API keys")
-        if self.kind == "apikey" and (named or not self.keys or not all(key.secret for key in self.keys)):
-            raise Invalid("authentication is apikey: give API keys, none of them empty, and no user name or password")
-        if len({key.secret for key in self.keys}) < len(set(self.keys)):
-            raise Invalid("one API key is given twice, with different libraries")
 
 
 class Caller(AuthenticatedUser):
@@ -167,8 +139,9 @@ class Hosts:
         self._named = frozenset(own | local | {_bare(entry) for entry in listed - {"*"}})
         self._any = "*" in listed or (everywhere and not listed)
         self._addresses = everywhere or self._any
+        self.knows = lru_cache(SEVERAL)(self._knows)  # most requests name the same one
 
-    def knows(self, host: str) -> bool:
+    def _knows(self, host: str) -> bool:
         """Tell whether this may stand in the header Host."""
         place = _place(host)
         if place is None:
@@ -220,24 +193,31 @@ def is_local(host: str) -> bool:
 # the guard
 
 
-class Refused(Exception):
+class TooMuch(Exception):
     """A body that is not read to its end."""
 
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-        self.message = message
+
+@dataclass(frozen=True, slots=True)
+class Bodies:
+    """How large a body may be, in bytes, and how many seconds it may take."""
+
+    most: int
+    patience: float
+    larger: Mapping[str, int] = field(default_factory=dict)  # for routes that take more
+
+    def limit(self, path: str) -> int:
+        """Return how many bytes a route takes."""
+        return self.larger.get(path, self.most)
 
 
 class Guard:
     """The application behind the checks; knows what is under way, and can end it."""
 
-    def __init__(self, app: ASGIApp, access: Access, hosts: Hosts, max_body: int, larger: dict[str, int]) -> None:
+    def __init__(self, app: ASGIApp, access: Access, hosts: Hosts, bodies: Bodies) -> None:
         self._app = app
         self._door = Doorkeeper(access)
         self._hosts = hosts
-        self._max_body = max_body
-        self._larger = larger  # routes that take more
+        self._bodies = bodies
         self._visits: set[Visit] = set()
         self._closing = False
 
@@ -266,35 +246,36 @@ class Guard:
             self._visits.discard(visit)
 
     async def _serve(self, visit: Visit, receive: Receive) -> None:
-        limit = self._larger.get(visit.asgi["path"], self._max_body)
+        limit = self._bodies.limit(visit.asgi["path"])
         refusal = self._judge(visit.asgi, limit)
+        if refusal:
+            return await visit.refuse(refusal)
+        visit.scope.deadline = anyio.current_time() + self._bodies.patience + limit / PACE
         try:
-            if refusal:
-                await visit.refuse(refusal)
-            else:
-                await self._app(visit.asgi, _limited(receive, limit), visit.send)
-        except Refused as error:
-            await visit.refuse(_refuse(error.status, error.message))
+            await self._app(visit.asgi, _limited(receive, limit, visit.scope), visit.send)
+        except TooMuch:
+            await visit.refuse(_too_large(limit))
 
     def _judge(self, scope: Scope, limit: int) -> Response | None:
         """Return the answer to a request that may not come in; lets the others in under their name."""
         if self._closing:
             return _refuse(503, STOPPING)
-        headers: list[tuple[bytes, bytes]] = scope["headers"]
-        host = next(_values(headers, b"host"), "")
+        headers = scope["headers"]
+        shown = dict(headers)
+        host = shown.get(b"host", b"").decode("latin-1")
         if not self._hosts.knows(host):
             return _refuse(
                 421, "this server is not known by the name in the header Host; its operator can list the name"
             )
-        if not all(self._hosts.trusts(origin, host) for origin in _values(headers, b"origin")):
+        if b"origin" in shown and not all(self._hosts.trusts(origin, host) for origin in _values(headers, b"origin")):
             return _refuse(403, "web pages of this origin may not use this server; its operator can list their host")
         if scope["raw_path"] != HEALTH and not self._door.open:
             who = self._door.admit(headers)
             if who is None:
                 return self._door.refusal()
             scope["user"] = who
-        size = next(_values(headers, b"content-length"), "0")
-        return _too_large(limit) if not size.isdecimal() or int(size) > limit else None
+        size = shown.get(b"content-length", b"0")
+        return _too_large(limit) if not size.isdigit() or int(size) > limit else None
 
 
 class Visit:
@@ -307,10 +288,12 @@ class Visit:
         self._send = send
         self._status = 0
         self._complete = False
+        self._cancelled = False
         self._reason = ""
 
     def cancel(self) -> None:
         """End it."""
+        self._cancelled = True
         self.scope.cancel()
 
     async def send(self, message: Message) -> None:
@@ -330,7 +313,7 @@ class Visit:
     async def finish(self) -> None:
         """Bring the answer to an end, if something has cut it short, and log what the protocol has not."""
         if self.scope.cancelled_caught and not self._complete:
-            await self.refuse(_refuse(503, STOPPING))
+            await self.refuse(_refuse(503, STOPPING) if self._cancelled else _refuse(408, SLOW))
             if not self._complete:
                 await self.send({"type": "http.response.body", "body": b"", "more_body": False})
         if self._status >= 400 and logs.SEEN not in self.asgi:
@@ -342,30 +325,25 @@ class Visit:
         logs.exchange(level, self._status, self.asgi, self._reason)
 
 
-def _limited(receive: Receive, limit: int) -> Receive:
-    """Return a way to receive that gives up on a body that is too large or comes too slowly."""
+def _limited(receive: Receive, limit: int, scope: anyio.CancelScope) -> Receive:
+    """Return a way to receive that gives up on a body that is too large; a whole body ends the wait of the scope."""
     size = 0
     complete = False
-    deadline = anyio.current_time() + PATIENCE + limit / PACE
 
     async def part() -> Message:
         nonlocal size, complete
+        message = await receive()
         if complete:
-            return await receive()
-        message = await _in_time(receive, deadline)
+            return message
         size += len(message.get("body", b""))
-        complete = not message.get("more_body", False)
         if size > limit:
-            raise Refused(413, _too_much(limit))
+            raise TooMuch
+        if not message.get("more_body", False):
+            complete = True
+            scope.deadline = math.inf
         return message
 
     return part
-
-
-async def _in_time(receive: Receive, deadline: float) -> Message:
-    with anyio.CancelScope(deadline=deadline):
-        return await receive()
-    raise Refused(408, "the body took too long to arrive")
 
 
 async def _nothing() -> Message:
@@ -376,12 +354,8 @@ def _values(headers: Headers, wanted: bytes) -> Iterator[str]:
     return (value.decode("latin-1") for name, value in headers if name == wanted)
 
 
-def _too_much(limit: int) -> str:
-    return f"the body is larger than the limit of {limit} bytes"
-
-
 def _too_large(limit: int) -> Response:
-    return _refuse(413, _too_much(limit))
+    return _refuse(413, f"the body is larger than the limit of {limit} bytes")
 
 
 def _refuse(status: int, message: str, headers: dict[str, str] | None = None) -> Response:

@@ -16,7 +16,6 @@ import logging
 import os
 import socket
 import threading
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -34,9 +33,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from bookwheel import logs
 from bookwheel.catalog import Catalog
+from bookwheel.credentials import Access
 from bookwheel.errors import Invalid, Unavailable
 from bookwheel.server.events import Events
-from bookwheel.server.guard import EVERYWHERE, Access, Guard, Hosts, is_local
+from bookwheel.server.guard import EVERYWHERE, Bodies, Guard, Hosts, is_local
 from bookwheel.server.mcp import FaceServer
 from bookwheel.server.run import Watch, keep_fresh, leave_on_signal
 from bookwheel.server.sse import Sse
@@ -44,6 +44,8 @@ from bookwheel.server.sse import Sse
 GRACE = 1.0  # seconds for calls under way when the server ends
 GOODBYE = 0.5  # seconds for streams to end by themselves after that
 LAST = 1.0  # seconds for threads, after all else
+LARGE = 16_384  # bytes that are sent at once
+MOMENT = 0.002  # seconds that a short part of an answer may wait for the next
 EXPOSED = (
     "there is no authentication: anybody who reaches this address can use all that is served. "
     "Listen on 127.0.0.1, or ask for a password or a key"
@@ -58,6 +60,7 @@ class Limits:
 
     max_body: int = 4 * 1024 * 1024  # bytes
     head: float = 15.0  # seconds for the head of a request to arrive
+    body: float = 30.0  # seconds for its body, and more for a large one
     stall: float = 30.0  # seconds that a client may leave its answer unread
     keep: float = 75.0  # seconds that a connection is kept between requests
     idle: float = 1800.0  # seconds that a session is kept without a request
@@ -140,7 +143,8 @@ class Site:
         self._managers = {"/mcp": Manager(root, limits)}
         self._managers |= {f"/{name}/mcp": Manager(server, limits) for name, server in alone.items()}
         hosts = Hosts(listen.host, listen.allowed_hosts)
-        self._guard = Guard(self._routes(limits), listen.access, hosts, limits.max_body, {})
+        bodies = Bodies(limits.max_body, limits.body)
+        self._guard = Guard(self._routes(limits), listen.access, hosts, bodies)
         self._place = place
         self._open = listen.access.kind == "none"
         self._uvicorn = Uvicorn(_config(self._guard, limits))
@@ -216,22 +220,24 @@ class Endpoint:
     def __init__(self, manager: StreamableHTTPSessionManager, most_asked: int) -> None:
         self._manager = manager
         self._most_asked = most_asked
-        self._asked: Counter[bytes] = Counter()
+        self._asked: dict[bytes, int] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         session = next((value for name, value in scope["headers"] if name == b"mcp-session-id"), b"")
         if not session:
             return await self._manager.handle_request(scope, receive, send)
-        if self._asked[session] >= self._most_asked:
+        asked = self._asked.get(session, 0)
+        if asked >= self._most_asked:
             refusal = PlainTextResponse("too many requests without an answer; wait for some\n", 429)
             return await refusal(scope, receive, send)
-        self._asked[session] += 1
+        self._asked[session] = asked + 1
         try:
             await self._manager.handle_request(scope, receive, send)
         finally:
             self._asked[session] -= 1
-            self._asked += Counter()  # forgets who asks for nothing
+            if not self._asked[session]:
+                del self._asked[session]
 
 
 class Manager(StreamableHTTPSessionManager):
@@ -312,8 +318,9 @@ class Connection(H11Protocol):
         self._reading: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Wait for a request, but not forever."""
-        super().connection_made(transport)
+        """Wait for a request, but not forever; send every part of an answer at once."""
+        transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        super().connection_made(cast("asyncio.Transport", Outbox(transport, self.loop)))
         self._expect()
 
     def data_received(self, data: bytes) -> None:
@@ -326,6 +333,13 @@ class Connection(H11Protocol):
             self._asking = _cancel(self._asking)
         elif self._asking is None:
             self._asking = self.loop.call_later(self._limits.head, self._cut_off, "sent no whole request")
+
+    def on_response_complete(self) -> None:
+        """Send the whole answer; wait for the rest of a request whose beginning has come already."""
+        cast("Outbox", self.transport).flush()
+        super().on_response_complete()
+        if self.conn.trailing_data[0]:
+            self._expect()
 
     def pause_writing(self) -> None:
         """Wait for the client to read, but not forever."""
@@ -345,6 +359,40 @@ class Connection(H11Protocol):
     def _cut_off(self, why: str) -> None:
         log.warning("cut off %s, which %s", self.client[0] if self.client else "a client", why)
         self.transport.abort()
+
+
+class Outbox:
+    """A connection's transport, which sends the parts of a short answer together: each sending costs as much as ten."""
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._parts: list[bytes] = []
+        self._timer: asyncio.TimerHandle | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        """All else is the transport's own."""
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        """Send this with what follows at once, or after a moment."""
+        self._parts.append(data)
+        if len(data) > LARGE:
+            self.flush()
+        elif self._timer is None:
+            self._timer = self._loop.call_later(MOMENT, self.flush)
+
+    def flush(self) -> None:
+        """Send what there is."""
+        self._timer = _cancel(self._timer)
+        if self._parts:
+            data, self._parts = b"".join(self._parts), []
+            self._transport.write(data)
+
+    def close(self) -> None:
+        """Send what is left, and the end."""
+        self.flush()
+        self._transport.close()
 
 
 def _cancel(timer: asyncio.TimerHandle | None) -> asyncio.TimerHandle | None:

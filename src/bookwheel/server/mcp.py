@@ -6,16 +6,17 @@ logged with its traceback and told as an internal error, and the server lives on
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import contextlib
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import anyio
-import anyio.to_thread
 import mcp_types as types
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
@@ -44,6 +45,10 @@ GREETINGS = frozenset({"initialize", "server/discover"})
 
 EMPTY_LIST: dict[str, Any] = types.ListResourcesResult(resources=[]).model_dump(by_alias=True, exclude_none=True)
 
+WORKERS = 4  # threads of each kind: more only wait for each other
+
+_readers = ThreadPoolExecutor(WORKERS, "read")
+_writers = ThreadPoolExecutor(WORKERS, "write")  # apart: a long write must not keep anybody from reading
 log = logging.getLogger(__name__)
 Context = ServerRequestContext[Any]
 Value = TypeVar("Value")
@@ -169,13 +174,16 @@ class FaceServer(Server[Any]):
     def _schema(self, name: str) -> Mapping[str, Any] | None:
         return next((tool.schema for tool in self.face.tools if tool.name == name), None)
 
+    def _workers(self, name: str) -> ThreadPoolExecutor:
+        return _writers if any(tool.writes for tool in self.face.tools if tool.name == name) else _readers
+
     async def _list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[_tool(tool) for tool in self._shown(ctx).tools])
 
     async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         face, arguments = self._shown(ctx), params.arguments or {}
         try:
-            answer = await _in_thread(lambda: face.call(params.name, arguments))
+            answer = await _in_thread(lambda: face.call(params.name, arguments), self._workers(params.name))
         except MCPError as error:
             if error.code != types.INTERNAL_ERROR:
                 raise
@@ -253,10 +261,10 @@ def _origin(ctx: Context) -> str:
     return str(ctx.request.scope["path"])
 
 
-async def _in_thread(work: Callable[[], Value]) -> Value:
+async def _in_thread(work: Callable[[], Value], workers: ThreadPoolExecutor = _readers) -> Value:
     """Run *work* off the event loop; what it raises becomes an error of the protocol."""
     try:
-        return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+        return await asyncio.get_running_loop().run_in_executor(workers, work)
     except NotFound as error:
         raise MCPError(types.INVALID_PARAMS, error.message, dict(error.details) or None) from error
     except BookwheelError as error:

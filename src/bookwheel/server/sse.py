@@ -104,12 +104,12 @@ class Sse:
         session = self._sessions.get(request.query_params.get("session_id", ""))
         if session is None or session.owner != _owner(request.scope):
             return _say(404, "there is no such session; open one with GET /sse")
-        if session.asked >= self._most_asked:
-            return _say(429, "too many requests without an answer; wait for some")
         try:
             message = types.jsonrpc_message_adapter.validate_json(await request.body(), by_name=False)
         except ValueError:
             return _say(400, "the body is no message of JSON-RPC")
+        if isinstance(message, types.JSONRPCRequest) and session.asked >= self._most_asked:
+            return _say(429, "too many requests without an answer; wait for some")
         return await _deliver(session, message, request)
 
 
