@@ -23,6 +23,11 @@ NODE = "22.23.3"
 OLDEST_NODE = (22, 19)  # what the inspector asks for
 
 
+def shown(pin: str) -> str:
+    """Return a package and its version as people write it."""
+    return pin.rpartition("/")[2].replace("==", " ").replace("@", " ")
+
+
 def python(name: str, pins: tuple[str, ...]) -> str:
     """Return the interpreter of an environment that has these packages."""
     program = FOLDER / name / "bin/python"
@@ -37,6 +42,8 @@ def python(name: str, pins: tuple[str, ...]) -> str:
 
 def node() -> str:
     """Return a Node that is new enough, beside the packages; the machine's own if that is one."""
+    if not shutil.which("npm"):
+        sys.exit("npm is needed for the TypeScript clients and the inspector; install Node")
     own = shutil.which("node") or ""
     fits = own and version(own) >= OLDEST_NODE
     runtime = f"node-{sys.platform}-{'arm64' if platform.machine() in {'arm64', 'aarch64'} else 'x64'}"

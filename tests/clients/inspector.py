@@ -14,7 +14,6 @@ from typing import Any
 from clients.task import Arguments, Task, given, perform
 
 SERVER = "bookwheel"
-TYPES = {"sse": "sse", "http": "streamable-http"}
 
 
 class Connected:
@@ -69,7 +68,7 @@ def reach(task: Task) -> dict[str, Any]:
     if task.transport == "stdio":
         command, *arguments = task.command
         return {"command": command, "args": arguments, "env": task.environment}
-    return {"type": TYPES[task.transport], "url": task.url, "headers": task.headers}
+    return {"type": task.transport, "url": task.url, "headers": task.headers}
 
 
 def main(task: Task, program: list[str]) -> None:

@@ -71,6 +71,11 @@ class Client:
     words: list[str]  # the driver; the task follows
     more: tuple[str, ...] = ()
 
+    @property
+    def title(self) -> str:
+        """Its name, and the version of the protocol it speaks."""
+        return f"{self.name}, {SPOKEN[self.era]}"
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -100,7 +105,7 @@ def clients() -> list[Client]:
     langchain = environments.python("langchain", environments.LANGCHAIN)
     agents = environments.python("openai-agents", environments.OPENAI_AGENTS)
     typescript = [node, str(environments.home() / "typescript.mjs")]
-    sdk, client, inspector = (pin.rpartition("/")[2].replace("@", " ") for pin in environments.NODE_PACKAGES)
+    sdk, client, inspector = map(environments.shown, environments.NODE_PACKAGES)
     return [
         *_eras(f"Python mcp {version('mcp')}", [*own, "clients.python_sdk"]),
         Client(_pinned(environments.LANGCHAIN), "legacy", [langchain, "-m", "clients.langchain"]),
@@ -112,11 +117,11 @@ def clients() -> list[Client]:
 
 
 def _eras(name: str, words: list[str], *more: str) -> list[Client]:
-    return [Client(f"{name}, {SPOKEN[era]}", era, words, more) for era in SPOKEN]
+    return [Client(name, era, words, more) for era in SPOKEN]
 
 
 def _pinned(pins: tuple[str, ...]) -> str:
-    name, sdk = (pin.replace("==", " ") for pin in pins)
+    name, sdk = map(environments.shown, pins)
     return f"{name} ({sdk})"
 
 
@@ -142,7 +147,7 @@ def places(base: Path) -> Iterator[list[Place]]:
 def visit(client: Client, place: Place) -> Outcome:
     """Let a client do its task in a place."""
     task = Task(
-        client=client.name,
+        client=client.title,
         transport=place.transport,
         era=client.era,
         command=list(place.command),
@@ -189,7 +194,7 @@ def compare(client: Client, lines: list[str]) -> Iterator[str]:
 def table(outcomes: list[Outcome]) -> str:
     """Return who went where, and how it went."""
     columns = list(dict.fromkeys(one.place.name for one in outcomes))
-    marks = {(one.client.name, one.place.name): mark(one) for one in outcomes}
+    marks = {(one.client.title, one.place.name): mark(one) for one in outcomes}
     rows = [[name, *(marks[name, column] for column in columns)] for name in dict.fromkeys(name for name, _ in marks)]
     return "\n".join(f"| {' | '.join(row)} |" for row in [["client", *columns], ["---"] * (len(columns) + 1), *rows])
 
@@ -204,7 +209,7 @@ def mark(outcome: Outcome) -> str:
 def main() -> int:
     """Run all, or the clients that are named."""
     parts = sys.argv[1:]
-    chosen = [one for one in clients() if not parts or any(part in one.name for part in parts)]
+    chosen = [one for one in clients() if not parts or any(part in one.title for part in parts)]
     with tempfile.TemporaryDirectory() as base, places(Path(base)) as found, ThreadPoolExecutor(2) as pool:
         pairs = [(client, place) for client in chosen for place in found]
         outcomes = list(pool.map(lambda pair: visit(*pair), pairs))
@@ -212,7 +217,7 @@ def main() -> int:
     print(table(outcomes))
     for one in outcomes:
         for fault in one.faults:
-            print(f"\n{one.client.name}, {one.place.name}: {fault}")
+            print(f"\n{one.client.title}, {one.place.name}: {fault}")
     return int(not outcomes or any(one.faults for one in outcomes))
 
 
