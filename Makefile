@@ -44,6 +44,9 @@ conformance: install .conformance/.installed ## run the protocol's own conforman
 	npm ci --prefix .conformance --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
+clients: install ## let clients that others wrote use the real program over every transport (needs npm)
+	PYTHONPATH=tests $(BIN)/python -m clients.run
+
 bench: install ## print what we claim, measured now (a missed limit is shown, and does not stop the rest)
 	-$(BIN)/python benchmarks/ground.py
 	-$(BIN)/python benchmarks/search.py --sections 10000
@@ -60,4 +63,4 @@ lock: ## pin every dependency anew
 	  --no-header --no-annotate --quiet --output-file requirements.lock
 
 clean:
-	rm -rf .venv .venv-hub .conformance .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	rm -rf .venv .venv-hub .conformance .clients .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
