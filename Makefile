@@ -44,6 +44,9 @@ conformance: install .conformance/.installed ## run the protocol's own conforman
 	npm ci --prefix .conformance --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
+clients: install ## let clients that others wrote use the real program over every transport (needs npm)
+	PYTHONPATH=tests $(BIN)/python -m clients.run
+
 org-oracle: install ## compare the golden files of Org with Org 9.7.29 itself; WRITE=1 makes them anew (installs Emacs by apt)
 	$(BIN)/python tests/org/oracle/compare.py $(if $(WRITE),--write)
 
@@ -52,11 +55,11 @@ bench: install .venv-markitdown ## print what we claim, measured now (a missed l
 	-$(BIN)/python benchmarks/search.py --sections 10000
 	-$(BIN)/python benchmarks/serving.py
 	-$(BIN)/python benchmarks/conversion.py
+	-$(BIN)/python benchmarks/org.py
 
 .venv-markitdown: # the peer of conversion.py; without it the benchmark leaves its column empty
 	-$(PYTHON) -m venv $@ && $@/bin/python -m pip install --quiet --disable-pip-version-check \
 	  'markitdown[pdf,docx,pptx,xlsx,xls,outlook]' || rm -rf $@
-	-$(BIN)/python benchmarks/org.py
 
 retrieval: install ## how well search finds, on test collections (the first run embeds for minutes)
 	$(BIN)/python benchmarks/retrieval.py --cache .retrieval
@@ -69,4 +72,4 @@ lock: ## pin every dependency anew
 	  --no-header --no-annotate --quiet --output-file requirements.lock
 
 clean:
-	rm -rf .venv .venv-hub .venv-markitdown .conformance .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	rm -rf .venv .venv-hub .venv-markitdown .conformance .clients .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

@@ -6,11 +6,13 @@ import re
 import runpy
 import subprocess
 from argparse import ArgumentParser
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 from bookwheel.cli import COMMANDS
+from clients.environments import LANGCHAIN, NODE_PACKAGES, OPENAI_AGENTS, shown
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -53,6 +55,11 @@ def test_every_link_to_a_file_leads_to_one(page: Path) -> None:
     links = [link for link in LINK.findall(page.read_text("utf-8")) if "://" not in link]
 
     assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("pin", [*LANGCHAIN, *OPENAI_AGENTS, *NODE_PACKAGES, f"mcp=={version('mcp')}"])
+def test_the_page_of_clients_names_the_versions_that_are_run(pin: str) -> None:
+    assert re.search(rf"\| .*\b{shown(pin)}\b.* \| yes \|", (ROOT / "docs" / "clients.md").read_text("utf-8"))
 
 
 def test_no_file_names_the_host_of_a_package_registry() -> None:

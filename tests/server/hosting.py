@@ -39,6 +39,13 @@ class Reply:
     body: bytes
 
     @property
+    def refusal(self) -> str:
+        """Why it was refused, in the form a client of the protocol understands."""
+        error = json.loads(self.body)
+        assert (error["jsonrpc"], error["id"], error["error"]["code"]) == ("2.0", None, types.INVALID_REQUEST)
+        return str(error["error"]["message"])
+
+    @property
     def text(self) -> str:
         return self.body.decode()
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 from conftest import KEYS
 from hosting import HELLO, Site, Stream, basic, request, text
+from mcp import MCPError
 
 from bookwheel.credentials import Access, Key
 from bookwheel.errors import Invalid
 
 pytestmark = pytest.mark.anyio
 
+NO_KEY = "the key is missing or wrong; send one in the header X-API-Key"
 PATHS = [
     "/mcp",
     "/sse",
@@ -56,7 +58,14 @@ def test_with_a_key_an_unknown_route_is_not_found(keyed: Site) -> None:
 def test_a_wrong_key_is_refused(keyed: Site, key: str) -> None:
     reply = keyed.ask("GET", "/nothing", headers={"X-API-Key": key})
 
-    assert (reply.status, reply.text) == (401, "the key is missing or wrong; send one in the header X-API-Key\n")
+    assert (reply.status, reply.refusal) == (401, NO_KEY)
+
+
+@pytest.mark.parametrize("era", ["handshake", "modern"])
+async def test_a_client_without_a_key_can_say_why_it_was_refused(keyed: Site, era: str) -> None:
+    with pytest.RaisesGroup(pytest.RaisesExc(MCPError, match=NO_KEY), flatten_subgroups=True, allow_unwrapped=True):
+        async with keyed.client(era) as client:
+            await client.list_tools()
 
 
 def test_two_keys_in_one_request_are_refused(keyed: Site) -> None:

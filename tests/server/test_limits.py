@@ -49,7 +49,7 @@ def test_a_body_over_the_limit_is_refused_without_a_length(tmp_path: Path) -> No
     with running(tmp_path, limits={"max_body": 10_000}) as site:
         reply = site.ask("POST", "/mcp", chunks, {"content-type": "application/json", "accept": "*/*"})
 
-        assert (reply.status, reply.text) == (413, "the body is larger than the limit of 10000 bytes\n")
+        assert (reply.status, reply.refusal) == (413, "the body is larger than the limit of 10000 bytes")
         assert "413 POST /mcp 127.0.0.1" in site.await_line("413")
 
 

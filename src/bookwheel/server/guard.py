@@ -36,7 +36,8 @@ import anyio
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.context import ServerRequestContext
-from starlette.responses import PlainTextResponse, Response
+from mcp_types import INVALID_REQUEST
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bookwheel import logs
@@ -103,14 +104,14 @@ class Doorkeeper:
             return b""
         return _decode_basic(values[0]) if self._basic else values[0]
 
-    def refusal(self) -> Response:
+    def refusal(self) -> Refusal:
         """Return the answer to a request without credentials."""
         if self._basic:
             head = {"www-authenticate": 'Basic realm="Restricted"'}
-            return _refuse(
+            return Refusal(
                 401, "credentials are missing or wrong; send a name and password as Basic authentication", head
             )
-        return _refuse(401, "the key is missing or wrong; send one in the header X-API-Key")
+        return Refusal(401, "the key is missing or wrong; send one in the header X-API-Key")
 
 
 def _digest(secret: bytes) -> bytes:
@@ -256,19 +257,19 @@ class Guard:
         except TooMuch:
             await visit.refuse(_too_large(limit))
 
-    def _judge(self, scope: Scope, limit: int) -> Response | None:
+    def _judge(self, scope: Scope, limit: int) -> Refusal | None:
         """Return the answer to a request that may not come in; lets the others in under their name."""
         if self._closing:
-            return _refuse(503, STOPPING)
+            return Refusal(503, STOPPING)
         headers = scope["headers"]
         shown = dict(headers)
         host = shown.get(b"host", b"").decode("latin-1")
         if not self._hosts.knows(host):
-            return _refuse(
+            return Refusal(
                 421, "this server is not known by the name in the header Host; its operator can list the name"
             )
         if b"origin" in shown and not all(self._hosts.trusts(origin, host) for origin in _values(headers, b"origin")):
-            return _refuse(403, "web pages of this origin may not use this server; its operator can list their host")
+            return Refusal(403, "web pages of this origin may not use this server; its operator can list their host")
         if scope["raw_path"] != HEALTH and not self._door.open:
             who = self._door.admit(headers)
             if who is None:
@@ -304,16 +305,16 @@ class Visit:
             self._complete = True
         await self._send(message)
 
-    async def refuse(self, response: Response) -> None:
+    async def refuse(self, response: Refusal) -> None:
         """Answer with a refusal, if there was no answer so far."""
         if not self._status:
-            self._reason = bytes(response.body).decode()
+            self._reason = response.message
             await response(self.asgi, _nothing, self.send)
 
     async def finish(self) -> None:
         """Bring the answer to an end, if something has cut it short, and log what the protocol has not."""
         if self.scope.cancelled_caught and not self._complete:
-            await self.refuse(_refuse(503, STOPPING) if self._cancelled else _refuse(408, SLOW))
+            await self.refuse(Refusal(503, STOPPING) if self._cancelled else Refusal(408, SLOW))
             if not self._complete:
                 await self.send({"type": "http.response.body", "body": b"", "more_body": False})
         if self._status >= 400 and logs.SEEN not in self.asgi:
@@ -354,9 +355,14 @@ def _values(headers: Headers, wanted: bytes) -> Iterator[str]:
     return (value.decode("latin-1") for name, value in headers if name == wanted)
 
 
-def _too_large(limit: int) -> Response:
-    return _refuse(413, f"the body is larger than the limit of {limit} bytes")
+def _too_large(limit: int) -> Refusal:
+    return Refusal(413, f"the body is larger than the limit of {limit} bytes")
 
 
-def _refuse(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
-    return PlainTextResponse(f"{message}\n", status, headers)
+class Refusal(JSONResponse):
+    """A refusal in the protocol's form: of another body clients show nothing but the status, if that."""
+
+    def __init__(self, status: int, message: str, headers: dict[str, str] | None = None) -> None:
+        error = {"code": INVALID_REQUEST, "message": message}
+        super().__init__({"jsonrpc": "2.0", "id": None, "error": error}, status, headers)
+        self.message = message

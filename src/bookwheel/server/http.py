@@ -37,7 +37,7 @@ from bookwheel.catalog import Catalog
 from bookwheel.credentials import Access
 from bookwheel.errors import Invalid, Unavailable
 from bookwheel.server.events import Events
-from bookwheel.server.guard import EVERYWHERE, Bodies, Guard, Hosts, is_local
+from bookwheel.server.guard import EVERYWHERE, Bodies, Guard, Hosts, Refusal, is_local
 from bookwheel.server.mcp import FaceServer
 from bookwheel.server.run import Watch, keep_fresh, leave_on_signal
 from bookwheel.server.sse import Sse
@@ -237,7 +237,7 @@ class Endpoint:
             return await self._manager.handle_request(scope, receive, send)
         asked = self._asked.get(session, 0)
         if asked >= self._most_asked:
-            refusal = PlainTextResponse("too many requests without an answer; wait for some\n", 429)
+            refusal = Refusal(429, "too many requests without an answer; wait for some")
             return await refusal(scope, receive, send)
         self._asked[session] = asked + 1
         try:

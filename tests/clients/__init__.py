@@ -1,0 +1,1 @@
+"""Clients that others wrote, each driven through the same steps against the real program."""
