@@ -103,5 +103,6 @@ def test_running_titles_and_page_numbers_are_left_out() -> None:
     pages = [[line("The book", 800), *BODY, line(f"page {number}", 20)] for number in range(4)]
 
     assert without_margins(pages) == [BODY] * 4
+    assert without_margins([[line(f"Part {number}", 800, 14), *BODY] for number in range(4)])[0][0].text == "Part 0"
     assert without_margins(pages[:2]) == pages[:2]  # of two pages nobody can tell
     assert all(one != other for one, other in pairwise(pages))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
@@ -57,16 +57,28 @@ class Line(NamedTuple):
 
 
 def without_margins(pages: list[list[Line]]) -> list[list[Line]]:
-    """Return the pages without a first or last line that stands on most of them, but for the number in it."""
+    """Return the pages without a first or last line that stands on most of them, but for the number in it.
+
+    A large one stays: chapters are numbered too.
+    """
+    small = body_size(line for page in pages for line in page) * LARGER
     for edge in (0, -1):
-        seen = Counter(_DIGITS.sub("#", page[edge].text) for page in pages if page)
-        repeated = {text for text, count in seen.items() if count >= REPEATED and count * 3 >= len(pages)}
-        pages = [_but(page, edge) if page and _DIGITS.sub("#", page[edge].text) in repeated else page for page in pages]
+        edges = [_DIGITS.sub("#", page[edge].text) if page and page[edge].size < small else "" for page in pages]
+        repeated = {text for text, count in Counter(edges).items() if count >= max(REPEATED, len(pages) / 3)} - {""}
+        pages = [_but(page, edge) if text in repeated else page for page, text in zip(pages, edges, strict=True)]
     return pages
 
 
 def _but(page: list[Line], edge: int) -> list[Line]:
     return page[1:] if edge == 0 else page[:-1]
+
+
+def body_size(found: Iterable[Line]) -> float:
+    """Return the size of most of the text."""
+    weights: Counter[float] = Counter()
+    for line in found:
+        weights[line.size] += len(line.text)
+    return weights.most_common(1)[0][0] if weights else 0.0
 
 
 class Levels(NamedTuple):
@@ -80,14 +92,11 @@ class Levels(NamedTuple):
 
 def sizes(found: Sequence[Line]) -> Levels:
     """Return which sizes are those of headings, from the size of most text upwards."""
-    weights: Counter[float] = Counter()
-    for line in found:
-        weights[line.size] += len(line.text)
-    body = weights.most_common(1)[0][0] if weights else 0.0
+    body = body_size(found)
     large = sorted({line.size for line in found if line.size >= body * LARGER and line.is_short}, reverse=True)
     ranks = {size: min(rank, LEVELS) for rank, size in enumerate(large, 1)}
     bold = sum(len(line.text) for line in found if line.bold)
-    rare = bold * 4 < sum(weights.values())
+    rare = bold * 4 < sum(len(line.text) for line in found)
     return Levels(body, ranks, min(len(ranks), LEVELS) + 1 if rare else 0, usual_gap(found))
 
 
