@@ -178,3 +178,18 @@ def _is_reading(pid: int) -> bool:
     except OSError:
         return False
     return any(ticks > 50 for ticks in spent)
+
+
+def test_org_becomes_markdown_for_those_who_ask_and_others_stay() -> None:
+    org = conversion.read(Source("l", "/a.org", "a.org"), b"#+TITLE: Plans\n* TODO Oil the *gears*\n")
+    note = conversion.read(Source("l", "/a.md", "a.md"), b"# Plans\n")
+
+    turned = conversion.as_markdown(org)
+
+    assert turned.text == "# Plans\n\n## TODO Oil the **gears**\n"
+    assert (turned.title, turned.kind, [one.title for one in turned.sections][1]) == (
+        "Plans",
+        "converted",
+        "TODO Oil the gears",
+    )
+    assert conversion.as_markdown(note) is note
