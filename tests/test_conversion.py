@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -114,6 +115,22 @@ def test_a_file_that_is_misnamed_does_not_stop_the_others(catalog: Catalog, shel
     assert dict(catalog.progress().skipped)["wrong.docx"] == "this is a PDF, not a Word document: rename it to .pdf"
 
 
+def test_data_is_read_when_it_is_named(shelf: Path, tmp_path: Path) -> None:
+    (shelf / "a.json").write_text('{"gear": "sprocket"}')
+    (shelf / "sub").mkdir()
+    (shelf / "sub" / "b.json").write_text('{"chain": ["runs over", "another sprocket", 42]}')
+
+    def found(*arguments: str) -> list[str]:
+        options = ["--store", str(tmp_path / "store"), "--embedder", "none", "--json"]
+        command = [sys.executable, "-m", "bookwheel", "search", "sprocket", *arguments, *options]
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        return sorted(hit["path"] for hit in json.loads(done.stdout))
+
+    assert found(str(shelf)) == []
+    assert found(str(shelf / "sub"), str(shelf / "a.json")) == ["a.json"]
+    assert found(str(shelf), "--include", "**/*.json") == ["a.json", "sub/b.json"]
+
+
 def test_data_files_are_no_documents_of_a_folder() -> None:
     assert READERS.keys() - SERVED == {".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".xml"}
 
@@ -178,3 +195,18 @@ def _is_reading(pid: int) -> bool:
     except OSError:
         return False
     return any(ticks > 50 for ticks in spent)
+
+
+def test_org_becomes_markdown_for_those_who_ask_and_others_stay() -> None:
+    org = conversion.read(Source("l", "/a.org", "a.org"), b"#+TITLE: Plans\n* TODO Oil the *gears*\n")
+    note = conversion.read(Source("l", "/a.md", "a.md"), b"# Plans\n")
+
+    turned = conversion.as_markdown(org)
+
+    assert turned.text == "# Plans\n\n## TODO Oil the **gears**\n"
+    assert (turned.title, turned.kind, [one.title for one in turned.sections][1]) == (
+        "Plans",
+        "converted",
+        "TODO Oil the gears",
+    )
+    assert conversion.as_markdown(note) is note

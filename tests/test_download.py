@@ -209,6 +209,15 @@ def test_a_name_is_looked_up_once_and_the_checked_address_is_visited(monkeypatch
     assert looked_up == ["rebinding.test"]
 
 
+def test_a_name_server_that_does_not_answer_ends_at_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    over = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: over.wait())
+
+    with pytest.raises(Unavailable, match=r"took longer than 0\.2 s"):
+        download("http://slow.test/", Limits(seconds=0.2))
+    over.set()
+
+
 def test_of_several_addresses_only_the_allowed_are_visited(monkeypatch: pytest.MonkeyPatch) -> None:
     def several(_host: str, port: int, **_: object) -> list[tuple[object, ...]]:
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, port)) for one in ("10.255.255.1", "127.0.0.1")]

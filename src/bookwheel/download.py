@@ -9,14 +9,17 @@ from __future__ import annotations
 import http.client
 import io
 import ipaddress
+import queue
 import re
 import socket
 import ssl
+import threading
 import time
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from email.message import Message
+from typing import Any
 from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 
 from bookwheel.errors import BookwheelError, Forbidden, Invalid, NotFound, ParseFailed, TooLarge, Unavailable
@@ -169,10 +172,7 @@ class Visit:
 
     def _addresses(self) -> list[tuple[socket.AddressFamily, tuple[str, int] | tuple[str, int, int, int]]]:
         """Return the addresses of the host that may be visited. Raises Forbidden if there are others only."""
-        try:
-            found = socket.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)
-        except (OSError, UnicodeError) as error:
-            raise Unavailable(f"{self._host} has no address ({error}): check the name") from error
+        found = self._look_up()
         allowed = [(one[0], one[4]) for one in found if is_allowed(str(one[4][0]), self._limits.private)]
         if not allowed:
             raise Forbidden(
@@ -180,7 +180,26 @@ class Visit:
                 "allow private addresses if it is yours",
                 host=self._host,
             )
-        return allowed  # type: ignore[return-value] # the families asked for have such places
+        return allowed
+
+    def _look_up(self) -> list[tuple[Any, ...]]:
+        """Return what the system knows of the host's name, within the time that is left."""
+        answers: queue.SimpleQueue[list[tuple[Any, ...]] | Exception] = queue.SimpleQueue()
+
+        def ask() -> None:
+            try:
+                answers.put(socket.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM))
+            except (OSError, UnicodeError) as error:
+                answers.put(error)
+
+        threading.Thread(target=ask, daemon=True).start()  # a name server may take its time, and cannot be hurried
+        try:
+            found = answers.get(timeout=self.left())
+        except queue.Empty as error:
+            raise self.late() from error
+        if isinstance(found, Exception):
+            raise Unavailable(f"{self._host} has no address ({found}): check the name") from found
+        return found
 
     def _secured(self, plain: socket.socket) -> socket.socket:
         plain.settimeout(self.left())

@@ -197,6 +197,18 @@ def pdf() -> None:
     from reportlab.lib.pdfencrypt import StandardEncryption
     from reportlab.pdfgen.canvas import Canvas
 
+    def grid(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica-Bold", 9)
+        for row, texts in enumerate(
+            (("Part", "Oil | fat", "Each"), ("gear", "R&D", "12 weeks"), ("axle", "", "1 year"))
+        ):
+            for column, words in enumerate(texts):
+                canvas.drawString(60 + 150 * column, 500 - 14 * row, words)
+            canvas.setFont("Helvetica", 9)
+        for row, (number, words) in enumerate((("1.", "open it"), ("2.", "turn it, a < b"), ("3.", "close it"))):
+            canvas.drawString(60, 400 - 14 * row, number)
+            canvas.drawString(90, 400 - 14 * row, words)
+
     def page(canvas: Canvas, number: int, lines: list[tuple[str, int, str, int]]) -> None:
         canvas.setFont("Helvetica", 9)
         canvas.drawString(60, 800, "The reading room")
@@ -205,6 +217,8 @@ def pdf() -> None:
             height -= gap
             canvas.setFont(font, size)
             canvas.drawString(60, height, text)
+        if number == 3:
+            grid(canvas)
         canvas.setFont("Helvetica", 9)
         canvas.drawString(290, 40, str(number))
         canvas.showPage()

@@ -19,29 +19,16 @@ LARGEST = 1 << 32  # bytes of a request: the parent decides what is too large
 def main() -> None:
     """Read what comes on standard input until nothing comes any more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
-    requests, replies = os.fdopen(0, "rb", buffering=0), os.fdopen(os.dup(1), "wb")
+    requests = os.fdopen(0, "rb", buffering=0)  # what is in a buffer would hide from select()
+    replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what libraries print is no reply
     memory, idle = sys.argv[1].split()
     confine(int(memory))
     while select.select([requests], [], [], float(idle))[0]:
-        request = wire.receive(_whole(requests), LARGEST)
+        request = wire.receive(requests, LARGEST)
         if request is None:
             break
         answer(replies, *request)
-
-
-def _whole(stream: IO[bytes]) -> IO[bytes]:
-    """Return a stream whose reads are complete; what is buffered must not hide from select()."""
-
-    class Whole:
-        def read(self, size: int) -> bytes:
-            parts, left = list[bytes](), size
-            while left and (part := stream.read(min(left, 1 << 20))):
-                parts.append(part)
-                left -= len(part)
-            return b"".join(parts)
-
-    return Whole()  # type: ignore[return-value] # it is read from, and nothing else
 
 
 def confine(memory: int) -> None:

@@ -12,6 +12,8 @@ from typing import IO, Any
 
 from bookwheel.model import Document, Section, Source
 
+PIECE = 1 << 20  # bytes read at a time
+
 _LENGTHS = struct.Struct(">QQ")
 
 Head = dict[str, Any]
@@ -27,14 +29,23 @@ def send(stream: IO[bytes], head: Head, body: bytes) -> None:
 
 def receive(stream: IO[bytes], most: int) -> tuple[Head, bytes] | None:
     """Return the next message, None if the other side is gone. Raises ValueError for one of over *most* bytes."""
-    lengths = stream.read(_LENGTHS.size)
+    lengths = _exactly(stream, _LENGTHS.size)
     if len(lengths) < _LENGTHS.size:
         return None
     size, length = _LENGTHS.unpack(lengths)
     if size + length > most:
         raise ValueError(f"a message of {size + length} bytes")
-    packed, body = stream.read(size), stream.read(length)
+    packed, body = _exactly(stream, size), _exactly(stream, length)
     return (json.loads(packed), body) if len(packed) == size and len(body) == length else None
+
+
+def _exactly(stream: IO[bytes], size: int) -> bytes:
+    """Return that many bytes, less only if there are no more: a stream without a buffer gives what it has."""
+    parts, left = list[bytes](), size
+    while left and (part := stream.read(min(left, PIECE))):
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts)
 
 
 def pack(document: Document) -> tuple[Head, bytes]:

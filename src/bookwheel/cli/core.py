@@ -40,10 +40,12 @@ def folders_of(settings: Settings, paths: Sequence[Path]) -> list[Folder]:
     from bookwheel import formats  # noqa: PLC0415
     from bookwheel.folders import Folder, folder_for  # noqa: PLC0415
 
-    named = settings.include or any(path.is_file() for path in paths)
-    readable = frozenset(formats.READERS) if named else formats.SERVED
-    wanted = Folder(Path("/"), "", settings.include, settings.exclude, readable, settings.max_file_size)
-    return [folder_for(path, path.resolve().name or "root", wanted) for path in paths]
+    def wanted(path: Path) -> Folder:
+        named = settings.include or path.is_file()  # data is read when it is asked for
+        readable = frozenset(formats.READERS) if named else formats.SERVED
+        return Folder(Path("/"), "", settings.include, settings.exclude, readable, settings.max_file_size)
+
+    return [folder_for(path, path.resolve().name or "root", wanted(path)) for path in paths]
 
 
 def known_folders(settings: Settings) -> list[Folder]:

@@ -1,56 +1,31 @@
-"""Read PDF: page by page, with headings, paragraphs, lists and code told by type size, weight, gaps and fonts.
-
-A PDF knows letters and places only. What is larger than most of the text, or bold and alone, is taken for a heading,
-lines in a typewriter's font for code, a wide gap for the end of a paragraph. Tables come out as lines.
-"""
+"""Read PDF: page by page, the lines of letters with their places, sizes and fonts; typeset.py tells what they mean."""
 
 from __future__ import annotations
 
 import ctypes
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from bookwheel.errors import ParseFailed
 from bookwheel.formats.made import Made, document, from_pages
-from bookwheel.formats.writing import Block, heading, layout, literal
+from bookwheel.formats.typeset import Cell, Line, blocks, sizes, without_margins
+from bookwheel.formats.writing import layout
 from bookwheel.model import Document, Source
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
 
-LARGER = 1.12  # times the size of most text, from which on a line is a heading
-LONGEST = 120  # characters of a heading
-LEVELS = 4  # of headings by size
-REPEATED = 3  # pages with the same line at their edge, from which on it is a running title or page number
-GAP = 1.2  # times the usual distance of lines, from which on a paragraph ends
+GUTTER = 1.2  # times the size of type: a wider gap in a line parts two cells
+
+MOST_BOXES = 40  # pieces of a line: more is a drawing
+
+Box = tuple[float, float, float, float]  # left, bottom, right, top
 
 _MONO = re.compile(r"(?i)courier|mono|consolas|menlo|cmtt|typewriter|inconsolata")
 _BOLD = re.compile(r"(?i)bold|black|heavy|semibold|demi")
-_MARK = re.compile(r"(?:[•◦▪‣●○■·–]|(\d{1,3}[.)]))\s+")
 _BROKEN = re.compile(r"[\x02\ufffe\u00ad](?:\r?\n)?")  # what stands for the hyphen at the end of a line
-_DOTS = re.compile(r"\.(?: ?\.){3,}")  # those between a chapter and its page
-_DIGITS = re.compile(r"\d+|\b[ivxl]+\b")
 _CONTROL = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-
-
-class Line(NamedTuple):
-    """A line of a page, where it stands and how it looks; places in points, from the page's lower left corner."""
-
-    text: str
-    left: float
-    head: float  # the height of its first letter, and of its last: a broken word is joined over two lines
-    foot: float
-    size: float
-    bold: bool
-    mono: bool
-
-    @property
-    def is_short(self) -> bool:
-        """Whether it can be a heading by its words."""
-        return len(self.text) <= LONGEST and any(sign.isalpha() for sign in self.text) and not _DOTS.search(self.text)
 
 
 def read(source: Source, data: bytes) -> Document:
@@ -122,17 +97,27 @@ def measured(letters: PdfTextPage, text: str, *ends: int) -> Line:
     raw.FPDFText_GetMatrix(letters, first, matrix)
     raw.FPDFText_GetCharOrigin(letters, last, x, foot)
     raw.FPDFText_GetCharOrigin(letters, first, x, head)
-    size = raw.FPDFText_GetFontSize(letters, first) * ((matrix.b**2 + matrix.d**2) ** 0.5 or 1.0)
+    size = round(raw.FPDFText_GetFontSize(letters, first) * ((matrix.b**2 + matrix.d**2) ** 0.5 or 1.0), 1)
     fonts = [font(letters, place) for place in (first, last)]
-    return Line(
-        text,
-        x.value,
-        head.value,
-        foot.value,
-        round(size, 1),
-        all(_BOLD.search(name) for name in fonts),
-        all(_MONO.search(name) for name in fonts),
-    )
+    bold, mono = (all(kind.search(name) for name in fonts) for kind in (_BOLD, _MONO))
+    level = abs(head.value - foot.value) < size / 2
+    parts = tuple(cells(letters, first, last, size)) if level else ()
+    return Line(text, x.value, head.value, foot.value, size, bold, mono, parts)
+
+
+def cells(letters: PdfTextPage, first: int, last: int, size: float) -> Iterator[Cell]:
+    """Yield the parts of a line between its wide gaps; none where it has no such gap."""
+    count = letters.count_rects(first, last - first + 1)
+    boxes = [letters.get_rect(number) for number in range(count)] if 1 < count <= MOST_BOXES else []
+    groups: list[list[Box]] = []
+    for box in boxes:
+        near = groups and -size < box[0] - groups[-1][-1][2] <= GUTTER * size
+        groups[-1].append(box) if near else groups.append([box])
+    for group in groups if len(groups) > 1 else ():
+        left, bottom, right, top = group[0][0], min(b[1] for b in group), group[-1][2], max(b[3] for b in group)
+        text = letters.get_text_bounded(left, bottom, right, top)
+        if shown := " ".join(_CONTROL.sub("", text).split()):
+            yield Cell(shown, left, max(left, right))
 
 
 def font(letters: PdfTextPage, place: int) -> str:
@@ -142,96 +127,3 @@ def font(letters: PdfTextPage, place: int) -> str:
     name = ctypes.create_string_buffer(64)
     raw.FPDFText_GetFontInfo(letters, place, name, 64, ctypes.c_int())
     return name.raw.partition(b"\0")[0].decode("ascii", "replace")
-
-
-def without_margins(pages: list[list[Line]]) -> list[list[Line]]:
-    """Return the pages without a first or last line that stands on most of them, but for the number in it."""
-    for edge in (0, -1):
-        seen = Counter(_DIGITS.sub("#", page[edge].text) for page in pages if page)
-        repeated = {text for text, count in seen.items() if count >= REPEATED and count * 3 >= len(pages)}
-        pages = [_but(page, edge) if page and _DIGITS.sub("#", page[edge].text) in repeated else page for page in pages]
-    return pages
-
-
-def _but(page: list[Line], edge: int) -> list[Line]:
-    return page[1:] if edge == 0 else page[:-1]
-
-
-class Levels(NamedTuple):
-    """Which sizes of type are headings, and of what level."""
-
-    body: float
-    large: dict[float, int]
-    bold: int  # level of bold lines of the body's size; 0: most of the text is bold
-    gap: float  # the usual distance of lines, as a multiple of their size
-
-
-def sizes(found: Sequence[Line]) -> Levels:
-    """Return which sizes are those of headings, from the size of most text upwards."""
-    weights: Counter[float] = Counter()
-    for line in found:
-        weights[line.size] += len(line.text)
-    body = weights.most_common(1)[0][0] if weights else 0.0
-    large = sorted({line.size for line in found if line.size >= body * LARGER and line.is_short}, reverse=True)
-    ranks = {size: min(rank, LEVELS) for rank, size in enumerate(large, 1)}
-    bold = sum(len(line.text) for line in found if line.bold)
-    rare = bold * 4 < sum(weights.values())
-    return Levels(body, ranks, min(len(ranks), LEVELS) + 1 if rare else 0, usual_gap(found))
-
-
-def usual_gap(found: Sequence[Line]) -> float:
-    """Return how far lines are apart most often, as a multiple of their size."""
-    gaps = Counter(round((above.foot - line.head) / line.size, 1) for above, line in pairwise(found) if line.size)
-    likely = {gap: count for gap, count in gaps.items() if 0.9 <= gap <= 3}
-    return min((gap for gap, count in likely.items() if count * 3 >= max(likely.values())), default=1.2)
-
-
-def blocks(page: Sequence[Line], levels: Levels) -> Iterator[Block]:
-    """Yield the headings, paragraphs, items and code of a page."""
-    for level, group in groupby(page, key=lambda line: level_of(line, levels)):
-        run = list(group)
-        if level > 0:
-            yield from (
-                Block("heading", heading(level, " ".join(line.text for line in one))) for one in paragraphs(run, 1.4)
-            )
-        elif level < 0:
-            edge = min(line.left for line in run)
-            yield from (Block("code", " " * indent(line, edge) + line.text) for line in run)
-        else:
-            yield from (block(one) for one in paragraphs(run, levels.gap))
-
-
-def level_of(line: Line, levels: Levels) -> int:
-    """Return the level of a heading, 0 for text, -1 for code."""
-    if line.mono and line.size <= levels.body * LARGER:
-        return -1
-    if not line.is_short or not levels.body:
-        return 0
-    large = levels.large.get(line.size, 0)
-    alone = line.bold and not line.text.endswith((".", ",", ";", ":"))
-    return large or (levels.bold if alone and line.size >= levels.body else 0)
-
-
-def paragraphs(run: Sequence[Line], gap: float) -> Iterator[list[Line]]:
-    """Yield lines that stand together: a wide gap, a step up or a mark of a list begins anew."""
-    current = list(run[:1])
-    for above, line in pairwise(run):
-        apart = above.foot - line.head
-        if _MARK.match(line.text) or not -line.size <= apart <= GAP * gap * max(line.size, 1):
-            yield current
-            current = []
-        current.append(line)
-    yield current
-
-
-def block(group: Sequence[Line]) -> Block:
-    """Return lines that stand together as a paragraph, or as an item of a list."""
-    text = "\n".join(line.text for line in group)
-    if found := _MARK.match(text):
-        return Block("item", text[found.end() :], 0, found[1] or "-")
-    return Block("text", literal(text))
-
-
-def indent(line: Line, edge: float) -> int:
-    """Return how many letters a line of code is indented by."""
-    return min(round((line.left - edge) / (0.6 * line.size or 1)), 40)
