@@ -107,9 +107,9 @@ def test_help_names_every_command(settled: Desk) -> None:
         assert re.search(rf"^ +{name}\s+{re.escape(summary)}", done.stdout, re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", [*(COMMANDS.keys() - {"org"}), "org headlines", "org todo", "org schedule"])
 def test_every_command_has_help_with_its_options(settled: Desk, name: str) -> None:
-    done = settled.run(name, "--help")
+    done = settled.run(*name.split(), "--help")
 
     assert done.stdout.startswith(f"usage: bookwheel {name} ")
     assert "--store DIR" in done.stdout
