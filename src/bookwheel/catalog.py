@@ -290,6 +290,7 @@ class Catalog(Shelf):
         self.current: Sync | None = None
         self.terms = Terms()  # on which documents are taken in
         self._listeners: list[Callable[[], None]] = []  # called at the stop
+        self.revision = 0  # another number after every sync that changed a list of documents, whoever asked for it
         self._told: frozenset[tuple[str, str, str]] = frozenset()  # files left out, that were warned of
         if not folders:
             self.ready.set()
@@ -352,6 +353,7 @@ class Catalog(Shelf):
                     log.warning("%s is not brought up to date: %s", library.name, error.message)
             self._warn()
             self.ready.set()
+            self.revision += bool(total)
         return total
 
     def _warn(self) -> None:

@@ -54,9 +54,10 @@ async def leave_on_signal(leave: Callable[[], None]) -> None:
 
 async def keep_fresh(announce: Announce, catalog: Catalog, watch: Watch | None) -> None:
     """Index now, and again whenever something may have changed; tell clients of it."""
-    due = Signal()
+    due, told = Signal(), 0
 
     async def refresh(paths: set[Path] | None) -> None:
+        nonlocal told
         try:
             changes = await anyio.to_thread.run_sync(catalog.sync, None, paths, abandon_on_cancel=True)
         except BookwheelError as error:
@@ -64,7 +65,8 @@ async def keep_fresh(announce: Announce, catalog: Catalog, watch: Watch | None) 
             return
         if changes:
             log.info("indexed %d documents, dropped %d", changes.indexed, changes.dropped)
-        await announce(bool(changes))
+        before, told = told, catalog.revision
+        await announce(before != told)
         due.set()
 
     try:
