@@ -18,7 +18,7 @@ Reading
 
 Settings
     Settings() has Org's defaults; assign(settings, 'org-log-done=time') sets one; NAMES lists them.
-    parse_option('TODO NEXT | DONE; type: BUG | FIXED') is a value for `todo_keywords`.
+    parse_option('TODO NEXT | DONE; type: BUG | FIXED') is a value for `todo_keywords`; keywords_of(value) → Keywords.
     show(value) prints a setting or `preamble.tag_alist` as Lisp does.
 
 Choosing
@@ -58,7 +58,7 @@ from bookwheel.org.schedules import remove_deadline, schedule, set_deadline, uns
 from bookwheel.org.settings import NAMES, Settings, assign
 from bookwheel.org.states import StateMismatch, set_todo
 from bookwheel.org.timestamps import Timestamp, read_timestamp
-from bookwheel.org.todo import Keywords, parse_option
+from bookwheel.org.todo import Keywords, keywords_of, parse_option
 
 __all__ = [
     "NAMES",
@@ -83,6 +83,7 @@ __all__ = [
     "delete_property",
     "find",
     "find_path",
+    "keywords_of",
     "parse",
     "parse_option",
     "put_property",
