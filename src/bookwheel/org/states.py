@@ -70,7 +70,7 @@ def change_state(draft: Draft, state: str, log: Logging) -> None:
     """Change the state of a *draft* and all that depends on it but the note."""
     todo = draft.outline.todo
     found = parts(draft.line, todo)
-    commented = found.commented and found.text.startswith(COMMENT)  # else a tab hides it, and nothing may be lost
+    commented = found.commented and found.text.partition(" ")[0].endswith(COMMENT)  # else a tab hides a keyword
     if commented:
         draft.line = lines.toggle_comment(draft.line, todo)
     previous = changed_keyword(draft.line, todo)
