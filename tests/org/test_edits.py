@@ -145,6 +145,12 @@ def test_a_task_that_repeats_is_reported_as_open_again() -> None:
     assert (after.previous, after.state) == ("TODO", "TODO")
 
 
+def test_no_word_of_a_headline_is_lost_where_a_tab_hides_its_keyword() -> None:
+    after = set_todo(first("* \tDONE [#A] COMMENT hidden\n"), "TODO", NOW)
+
+    assert after.source == "* TODO DONE [#A] COMMENT hidden\n"
+
+
 def test_removing_what_is_not_there_changes_nothing() -> None:
     after = unschedule(first("* TODO a"), NOW)
 

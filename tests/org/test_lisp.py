@@ -10,7 +10,7 @@ from bookwheel.errors import Invalid
 from bookwheel.org.lisp import Pair, Symbol, Value, read, show
 from bookwheel.org.outline import parse
 from bookwheel.org.settings import Settings, assign
-from bookwheel.org.todo import from_settings, parse_option
+from bookwheel.org.todo import keywords_of, parse_option
 
 atoms = st.none() | st.just(True) | st.integers() | st.text() | st.sampled_from(["time", "a-b"]).map(Symbol)
 values = st.recursive(atoms, lambda inner: st.lists(inner, min_size=1).map(tuple), max_leaves=8)
@@ -63,7 +63,7 @@ def test_an_unknown_setting_is_refused(assignment: str) -> None:
 
 
 def test_keywords_can_be_given_in_one_line() -> None:
-    keywords = from_settings(parse_option("TODO(t) NEXT | DONE; type: BUG FEATURE | FIXED"))
+    keywords = keywords_of(parse_option("TODO(t) NEXT | DONE; type: BUG FEATURE | FIXED"))
 
     assert [(one.kind, one.names, one.done) for one in keywords.sequences] == [
         ("sequence", ("TODO", "NEXT", "DONE"), ("DONE",)),
@@ -79,4 +79,4 @@ def test_no_keywords_are_none_at_all() -> None:
 
 
 def test_a_missing_bar_is_shown_before_the_last_keyword() -> None:
-    assert from_settings(read('((sequence "A" "B"))')).sequences[0].shown == ("A", "|", "B")
+    assert keywords_of(read('((sequence "A" "B"))')).sequences[0].shown == ("A", "|", "B")

@@ -18,7 +18,7 @@ Reading
 
 Settings
     Settings() has Org's defaults; assign(settings, 'org-log-done=time') sets one; NAMES lists them.
-    parse_option('TODO NEXT | DONE; type: BUG | FIXED') is a value for `todo_keywords`.
+    parse_option('TODO NEXT | DONE; type: BUG | FIXED') is a value for `todo_keywords`; keywords_of(value) → Keywords.
     show(value) prints a setting or `preamble.tag_alist` as Lisp does.
 
 Choosing
@@ -32,6 +32,7 @@ Writing: each takes a headline and the time, and returns Edited(source, changed,
     schedule, set_deadline(headline, date, now, note=…)     Invalid, with the form, if it is no date
     unschedule, remove_deadline(headline, now, note=…)
     rename, set_tags, set_priority, put_property, delete_property, add_id, add_note
+    archive_target(headline, base) → Target(file, heading); archive(headline, now, path, target, existing) → Archived
     `source` is the new text of the whole file, to be encoded and written as it was read. If `changed` is false there
     is nothing to write. `state` is what really resulted: a task that repeats is open again.
 
@@ -39,6 +40,7 @@ Errors are those of `bookwheel.errors`: Invalid, NotFound, Conflict (StateMismat
 """
 
 from bookwheel.org.address import address, find, find_path
+from bookwheel.org.archive import Archived, Target, archive, archive_target
 from bookwheel.org.changes import (
     add_id,
     add_note,
@@ -56,10 +58,11 @@ from bookwheel.org.schedules import remove_deadline, schedule, set_deadline, uns
 from bookwheel.org.settings import NAMES, Settings, assign
 from bookwheel.org.states import StateMismatch, set_todo
 from bookwheel.org.timestamps import Timestamp, read_timestamp
-from bookwheel.org.todo import Keywords, parse_option
+from bookwheel.org.todo import Keywords, keywords_of, parse_option
 
 __all__ = [
     "NAMES",
+    "Archived",
     "Criteria",
     "Edited",
     "Headline",
@@ -68,15 +71,19 @@ __all__ = [
     "Settings",
     "Span",
     "StateMismatch",
+    "Target",
     "Timestamp",
     "Todo",
     "add_id",
     "add_note",
     "address",
+    "archive",
+    "archive_target",
     "assign",
     "delete_property",
     "find",
     "find_path",
+    "keywords_of",
     "parse",
     "parse_option",
     "put_property",

@@ -48,7 +48,7 @@ def literal(text: str, start: int, end: int) -> Iterator[Span]:
         start = next_line(text, opening.end(), limit)
         kind, name = kind_of(opening)
         found = first_after(closings.get((kind, name), []), opening.end(), limit)
-        if not found or (kind == "drawer" and opening[4].upper() == "END"):
+        if not found:
             continue
         resume = next_line(text, found[1], limit)
         if kind == "latex" or name in _LITERAL:

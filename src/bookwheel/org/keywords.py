@@ -11,7 +11,7 @@ from bookwheel.org.elements import Span, enclosing, literal
 from bookwheel.org.lisp import Pair, Symbol, Value
 from bookwheel.org.settings import Settings, items, pairs, start
 from bookwheel.org.text import SPACES, see, words
-from bookwheel.org.todo import Keywords, from_lines, from_settings
+from bookwheel.org.todo import Keywords, from_lines, keywords_of
 
 Loader = Callable[[str, str], tuple[str, str] | None]
 """Given the name a `#+SETUPFILE` line holds and the file it stands in: where the file is, and its text; or nothing.
@@ -54,7 +54,7 @@ def preamble(lines: Sequence[tuple[str, str]], settings: Settings) -> Preamble:
     named = [(word, value) for line in values.get("PROPERTY", []) for word, value in _PROPERTY.findall(line)[:1]]
     return Preamble(
         settings,
-        from_lines(lines, from_settings(settings.todo_keywords)),
+        from_lines(lines, keywords_of(settings.todo_keywords)),
         tuple(tag for line in values.get("FILETAGS", []) for word in words(line) for tag in split_tags(word)),
         merged(named),
         values["CATEGORY"][-1] if "CATEGORY" in values else None,

@@ -69,7 +69,6 @@ def add(entry: str, note: list[str], drawer: str | None, settings: Settings, ind
     *indent* is that of text right below the headline.
     """
     indent, start = margin(entry, indent)
-    place = start
     if drawer:
         entry, place, indent = open_drawer(entry, start, drawer, settings, indent)
     else:

@@ -139,12 +139,9 @@ class Outline:
 
     def by_id(self, identifier: str) -> Headline | None:
         """Return the first headline whose ID is *identifier*."""
-        start = -1
-        while (start := self.text.find(identifier, start + 1)) >= 0:
-            headline = self.at(start)
-            if headline and headline.id == identifier:
-                return headline
-        return None
+        line = re.compile(rf":ID\+?:[ \t]+{re.escape(identifier)}[ \t]*$", re.MULTILINE | re.IGNORECASE)
+        found = (self.at(match.start()) for match in line.finditer(self.text))
+        return next((headline for headline in found if headline and headline.id == identifier), None)
 
     @cached_property
     def file_properties(self) -> list[Property]:

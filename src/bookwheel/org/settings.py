@@ -48,7 +48,6 @@ class Settings:
     priority_default: Value = 66
     archive_location: Value = "%s_archive::"
     archive_save_context_info: Value = tuple(map(Symbol, ("time", "file", "olpath", "category", "todo", "itags")))
-    archive_mark_done: Value = None
 
 
 DEFAULTS = Settings()

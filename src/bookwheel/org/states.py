@@ -13,7 +13,7 @@ from datetime import datetime
 from bookwheel.errors import Conflict, Invalid
 from bookwheel.org import lines, planning, properties
 from bookwheel.org.draft import Draft, Edited, inherits_property
-from bookwheel.org.headline import parts
+from bookwheel.org.headline import COMMENT, parts
 from bookwheel.org.lisp import Value
 from bookwheel.org.notes import Note
 from bookwheel.org.outline import Headline
@@ -69,7 +69,8 @@ def set_todo(
 def change_state(draft: Draft, state: str, log: Logging) -> None:
     """Change the state of a *draft* and all that depends on it but the note."""
     todo = draft.outline.todo
-    commented = parts(draft.line, todo).commented
+    found = parts(draft.line, todo)
+    commented = found.commented and found.text.partition(" ")[0].endswith(COMMENT)  # else a tab hides a keyword
     if commented:
         draft.line = lines.toggle_comment(draft.line, todo)
     previous = changed_keyword(draft.line, todo)

@@ -119,7 +119,7 @@ def marks(word: str) -> tuple[str, Value, Value] | None:
     return (match[1], _HOW[match[3]], _HOW[match[4]]) if match and (match[3] or match[4]) else None
 
 
-def from_settings(value: Value) -> Keywords:
+def keywords_of(value: Value) -> Keywords:
     """Return the keywords of `org-todo-keywords`."""
     if items(value) and all(isinstance(item, str) for item in items(value)):
         value = ((Symbol("sequence"), *items(value)),)
