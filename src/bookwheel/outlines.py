@@ -56,7 +56,10 @@ class Outlines:
     @property
     def present(self) -> bool:
         """Whether there is any Org file, as far as is known."""
-        return self._catalog.holds(SUFFIXES)
+        try:
+            return self._catalog.holds(SUFFIXES)
+        except BookwheelError:  # there is no index: whoever asks it for more is told why
+            return False
 
     def settle(self) -> None:
         """Wait a moment for the first look at the folders."""
