@@ -388,25 +388,27 @@ def test_label_and_library_tell_texts_apart(vectors: Reader, shelf: str) -> None
 
 @requirement("vectordb.title", "vectordb.file-type", "vectordb.file-type.text", "vectordb.last-modified")
 @pytest.mark.parametrize(
-    ("label", "text", "title", "file_type"),
+    ("label", "text", "expected"),
     [
-        ("report", "No heading.", "report", "text"),
-        ("/home/ann/Report.PDF", "No heading.", "Report.PDF", "pdf"),
-        ("C:\\docs\\plan.docx", "No heading.", "plan.docx", "docx"),
-        ("https://example.org/a/page.html?x=1", "#### Deep `code` heading\n\nText.", "Deep `code` heading", "html"),
-        ("x.md", "~~~\n# code\n~~~\n\n    # code\n\nText.\n\n## Real\n", "Real", "md"),
-        ("y.md", "---\ntitle: Not this\n---\n\n# This\n\nText.", "This", "md"),
-        ("z.md", "\ufeff# With a mark\r\n\r\nText.\r\n", "With a mark", "md"),
+        ("report", "No heading.", ("report", "text")),
+        ("Release 1.2", "No heading.", ("Release 1.2", "text")),
+        ("A letter to Dr. Smith", "No heading.", ("A letter to Dr. Smith", "text")),
+        ("/home/ann/Report.PDF", "No heading.", ("Report.PDF", "pdf")),
+        ("C:\\docs\\plan.docx", "No heading.", ("plan.docx", "docx")),
+        ("https://example.org/a/page.html?x=1", "#### Deep `code` heading\n\nText.", ("Deep code heading", "html")),
+        ("x.md", "~~~\n# code\n~~~\n\n    # code\n\nText.\n\n## Real\n", ("Real", "md")),
+        ("y.md", "---\ntitle: Not this\n---\n\n# This\n\nText.", ("This", "md")),
+        ("z.md", "\ufeff# With a mark\r\n\r\nText.\r\n", ("With a mark", "md")),
     ],
 )
 def test_title_is_the_first_heading_or_the_last_part_of_the_label(
-    vectors: Reader, shelf: str, label: str, text: str, title: str, file_type: str
+    vectors: Reader, shelf: str, label: str, text: str, expected: tuple[str, str]
 ) -> None:
     put(vectors, text, label, library=shelf)
 
     (found,) = results(vectors, "*", library=shelf)
 
-    assert (found["title"], found["file_type"], found["source"]) == (title, file_type, label)
+    assert (found["title"], found["file_type"], found["source"]) == (*expected, label)
     assert datetime.fromisoformat(found["last_modified"]).utcoffset() is not None
 
 
@@ -766,9 +768,7 @@ WRONG: list[tuple[str, Json]] = [
     ("tool", "arguments"), WRONG, ids=[f"{tool}-{number}" for number, (tool, _) in enumerate(WRONG)]
 )
 def test_wrong_arguments_are_ordinary_errors(either: Reader, tool: str, arguments: Json) -> None:
-    said = fault(either.call(tool, **arguments))
-
-    assert "log says" not in said, "it is foreseen"
+    fault(either.call(tool, **arguments))
 
 
 @requirement("vectordb.errors.never", "vectordb.errors.structured")

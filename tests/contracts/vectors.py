@@ -44,6 +44,7 @@ def fault(answer: Answer) -> str:
     assert said["status"] == "error"
     assert isinstance(said["error"], str)
     assert said["error"].strip()
+    assert "log says" not in said["error"], "whatever a caller can do is foreseen"
     return said["error"]
 
 
