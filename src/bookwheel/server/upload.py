@@ -14,7 +14,7 @@ from typing import BinaryIO
 import anyio.to_thread
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from bookwheel.errors import BookwheelError, Forbidden, Invalid, TooLarge, Unsupported
@@ -39,10 +39,11 @@ class Upload:
     async def answer(self, request: Request) -> Response:
         """Take in the file of a form; whatever goes wrong is told as the contract does."""
         try:
-            if isinstance(request.scope.get("user"), Caller) and request.scope["user"].libraries is not None:
-                raise Forbidden("this key does not let you upload")
+            _check(request.scope.get("user"))
             async with request.form(max_files=1, max_fields=FIELDS) as form:
                 done = await self._ingest(form)
+        except ClientDisconnect:
+            return _fault("the client has left before all was sent", 400)
         except MultiPartException as error:
             return _fault(f"the form cannot be read: {error.message}", 400)
         except BookwheelError as error:
@@ -68,6 +69,12 @@ class Upload:
             if copy.tell() > self.most:
                 raise TooLarge(f"{name} has more than {self.most} bytes, which is the limit")
             return self.take(Path(copy.name), name, library, metadata)
+
+
+def _check(user: object) -> None:
+    """Raise Forbidden for a caller that may use some libraries alone."""
+    if isinstance(user, Caller) and user.libraries is not None:
+        raise Forbidden("this key does not let you upload")
 
 
 def _metadata(given: object) -> Mapping[str, object]:
