@@ -95,7 +95,10 @@ def sha256(content: bytes | str) -> str:
 
 
 @requirement(
-    *("faces.alone", "faces.identity.vectordb", "vectordb.server.name", "vectordb.server.version"),
+    "faces.alone",
+    "faces.identity.vectordb",
+    "vectordb.server.name",
+    "vectordb.server.version",
     "vectordb.server.transport",
 )
 def test_server_has_the_contracts_name_version_and_nothing_but_tools(either: Reader) -> None:
@@ -106,15 +109,34 @@ def test_server_has_the_contracts_name_version_and_nothing_but_tools(either: Rea
 
 
 @requirement(
-    *("faces.alone", "vectordb.folder-tool", "vectordb.list-libraries.arguments"),
-    *("vectordb.ingest-file.path", "vectordb.ingest-file.library", "vectordb.ingest-file.metadata"),
-    *("vectordb.ingest-content.content", "vectordb.ingest-content.source", "vectordb.ingest-content.library"),
-    *("vectordb.ingest-content.metadata", "vectordb.ingest-url.url", "vectordb.ingest-url.library"),
-    *("vectordb.ingest-url.metadata", "vectordb.ingest-folder.folder", "vectordb.ingest-folder.library"),
-    *("vectordb.ingest-folder.metadata", "vectordb.ingest-folder.recursive", "vectordb.ingest-folder.max-concurrency"),
-    *("vectordb.search.query", "vectordb.search.top-k", "vectordb.search.library", "vectordb.search.filter"),
-    *("vectordb.list-documents.library", "vectordb.list-documents.limit", "vectordb.list-documents.offset"),
-    *("vectordb.delete-document.doc-id", "vectordb.get-document.doc-id", "vectordb.server-info.check-path"),
+    "faces.alone",
+    "vectordb.folder-tool",
+    "vectordb.list-libraries.arguments",
+    "vectordb.ingest-file.path",
+    "vectordb.ingest-file.library",
+    "vectordb.ingest-file.metadata",
+    "vectordb.ingest-content.content",
+    "vectordb.ingest-content.source",
+    "vectordb.ingest-content.library",
+    "vectordb.ingest-content.metadata",
+    "vectordb.ingest-url.url",
+    "vectordb.ingest-url.library",
+    "vectordb.ingest-url.metadata",
+    "vectordb.ingest-folder.folder",
+    "vectordb.ingest-folder.library",
+    "vectordb.ingest-folder.metadata",
+    "vectordb.ingest-folder.recursive",
+    "vectordb.ingest-folder.max-concurrency",
+    "vectordb.search.query",
+    "vectordb.search.top-k",
+    "vectordb.search.library",
+    "vectordb.search.filter",
+    "vectordb.list-documents.library",
+    "vectordb.list-documents.limit",
+    "vectordb.list-documents.offset",
+    "vectordb.delete-document.doc-id",
+    "vectordb.get-document.doc-id",
+    "vectordb.server-info.check-path",
 )
 def test_tools_have_exactly_the_contracts_names_arguments_and_defaults(either: Reader) -> None:
     found = {one["name"]: one["inputSchema"] for one in either.tools()}
@@ -138,8 +160,15 @@ def test_every_tool_says_what_it_does_to_the_store_and_that_it_answers_with_an_o
 
 
 @requirement(
-    *("vectordb.ingest-file", "vectordb.ingest-file.answer", "vectordb.ingest-file.library", "vectordb.answers.json"),
-    *("vectordb.list-documents.answer", "vectordb.hash", "vectordb.source.file", "vectordb.title", "vectordb.count"),
+    "vectordb.ingest-file",
+    "vectordb.ingest-file.answer",
+    "vectordb.ingest-file.library",
+    "vectordb.answers.json",
+    "vectordb.list-documents.answer",
+    "vectordb.hash",
+    "vectordb.source.file",
+    "vectordb.title",
+    "vectordb.count",
 )
 def test_file_is_taken_in_and_listed(vectordb: Start, tmp_path: Path, era: str) -> None:
     reader = vectordb(era=era)
@@ -348,8 +377,13 @@ def test_file_over_the_limit_is_refused(vectordb: Start, tmp_path: Path) -> None
 
 
 @requirement(
-    *("vectordb.ingest-content", "vectordb.ingest-content.answer", "vectordb.ingest-content.source", "vectordb.hash"),
-    *("vectordb.source.content", "vectordb.ingest-content.metadata", "vectordb.ingest-content.library"),
+    "vectordb.ingest-content",
+    "vectordb.ingest-content.answer",
+    "vectordb.ingest-content.source",
+    "vectordb.hash",
+    "vectordb.source.content",
+    "vectordb.ingest-content.metadata",
+    "vectordb.ingest-content.library",
 )
 def test_text_is_taken_in_under_its_label(either: Reader, shelf: str) -> None:
     metadata = {"author": "Ann", "tags": ["a", 1, None, {"deep": True}], "ünïcode \"'": "日本"}
@@ -434,8 +468,12 @@ READ = ["a.md", "b.txt", "sub/c.html", "sub/deeper/d.csv"]
 
 
 @requirement(
-    *("vectordb.folder-tool", "vectordb.ingest-folder", "vectordb.ingest-folder.scan", "vectordb.ingest-folder.answer"),
-    *("vectordb.ingest-folder.library", "vectordb.ingest-folder.metadata"),
+    "vectordb.folder-tool",
+    "vectordb.ingest-folder",
+    "vectordb.ingest-folder.scan",
+    "vectordb.ingest-folder.answer",
+    "vectordb.ingest-folder.library",
+    "vectordb.ingest-folder.metadata",
 )
 def test_folder_is_taken_in_with_everything_supported_below_it(either: Reader, shelf: str, tmp_path: Path) -> None:
     folder = write(tmp_path / "folder", FOLDER)
@@ -519,8 +557,10 @@ def test_folder_without_documents_is_no_error(vectors: Reader, shelf: str, tmp_p
 
 
 @requirement(
-    *("vectordb.ingest-folder.guard.empty", "vectordb.ingest-folder.guard.concurrency"),
-    *("vectordb.ingest-folder.guard.absent", "vectordb.errors.ordinary"),
+    "vectordb.ingest-folder.guard.empty",
+    "vectordb.ingest-folder.guard.concurrency",
+    "vectordb.ingest-folder.guard.absent",
+    "vectordb.errors.ordinary",
 )
 @pytest.mark.parametrize(
     "arguments",
@@ -660,8 +700,11 @@ def test_unknown_document_is_an_error_to_read_and_nothing_to_delete(vectors: Rea
 
 
 @requirement(
-    *("vectordb.server-info", "vectordb.server-info.answer", "vectordb.server-info.path-check"),
-    *("vectordb.server-info.keys", "vectordb.server.transport"),
+    "vectordb.server-info",
+    "vectordb.server-info.answer",
+    "vectordb.server-info.path-check",
+    "vectordb.server-info.keys",
+    "vectordb.server.transport",
 )
 def test_server_tells_of_itself(vectordb: Start, tmp_path: Path, era: str) -> None:
     reader = vectordb(era=era)

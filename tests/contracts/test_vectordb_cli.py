@@ -85,8 +85,14 @@ def whole(reader: Reader, crowd: Path) -> None:
 
 
 @requirement(
-    *("vectordb.cli", "vectordb.cli.usage", "vectordb.cli.store", "vectordb.cli.exit.0", "vectordb.cli.streams"),
-    *("vectordb.cli.said", "vectordb.cli.library", "vectordb.cli.progress"),
+    "vectordb.cli",
+    "vectordb.cli.usage",
+    "vectordb.cli.store",
+    "vectordb.cli.exit.0",
+    "vectordb.cli.streams",
+    "vectordb.cli.said",
+    "vectordb.cli.library",
+    "vectordb.cli.progress",
 )
 def test_folder_is_taken_in_for_the_server_that_starts_later(vectordb: Start, store: Path, folder: Path) -> None:
     done = bulk(store, folder)

@@ -58,8 +58,14 @@ def refused(response: httpx2.Response, status: int) -> str:
 
 
 @requirement(
-    *("vectordb.upload", "vectordb.upload.form", "vectordb.upload.file", "vectordb.upload.answer"),
-    *("vectordb.source.upload", "vectordb.hash", "vectordb.server.transport", "composed.transports"),
+    "vectordb.upload",
+    "vectordb.upload.form",
+    "vectordb.upload.file",
+    "vectordb.upload.answer",
+    "vectordb.source.upload",
+    "vectordb.hash",
+    "vectordb.server.transport",
+    "composed.transports",
 )
 def test_sent_file_is_taken_in_under_its_name(portal: BlockingPortal, host: Host, era: str) -> None:
     note = NOTE + era.encode()

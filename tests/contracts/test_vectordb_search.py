@@ -133,8 +133,11 @@ def test_pages_of_pdfs_and_slides_are_the_real_ones(zoo: Reader) -> None:
 
 
 @requirement(
-    *("vectordb.search.filter", "vectordb.search.filter.every", "vectordb.search.filter.all"),
-    *("vectordb.search.filter.useful", "vectordb.search.filter.values"),
+    "vectordb.search.filter",
+    "vectordb.search.filter.every",
+    "vectordb.search.filter.all",
+    "vectordb.search.filter.useful",
+    "vectordb.search.filter.values",
 )
 @pytest.mark.parametrize("field", sorted(KEYS - {"metadata"}))
 def test_every_field_of_a_result_can_be_filtered_by(zoo: Reader, field: str) -> None:
