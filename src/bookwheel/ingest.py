@@ -7,6 +7,8 @@ wrong before leaves the old one as it was. What has the same bytes as before is 
 from __future__ import annotations
 
 import hashlib
+import json
+import logging
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
     from bookwheel.index.semantics import Semantics
 
 DEFAULT = "default"
+
+log = logging.getLogger(__name__)
 
 Metadata = Mapping[str, object]
 Report = Callable[[int, int], None]  # called with how many files are done and how many there are
@@ -103,21 +107,17 @@ class Ingest:
     def file(self, path: str, library: str = DEFAULT, metadata: Metadata | None = None) -> Ingested:
         """Take in a file of this machine."""
         place = self._allowed(path)
-        if not place.is_file():
+        if not os.path.isfile(place):  # noqa: PTH113 - says no to names that are too long, where Path raises
             raise NotFound(f"there is no file {path}; check the path, or pass the text to ingest_content")
         return self._take(library, self._opened(place, str(place), place.name, metadata))
 
     def check(self, path: str) -> dict[str, object]:
-        """Tell whether a file can be taken in from here, and if not why."""
-        place = Path(path).expanduser()
-        facts: dict[str, object] = {
-            "path": path,
-            "resolved": str(place.resolve()),
-            "parent_exists": place.resolve().parent.is_dir(),
-        }
+        """Tell whether a file can be taken in from here, and if not why; nothing of what lies where it may not be."""
+        facts: dict[str, object] = {"path": path, "resolved": path, "parent_exists": False}
         try:
-            with self._allowed(path).open("rb"):
-                return {**facts, "readable": True, "size_bytes": place.stat().st_size}
+            place = self._allowed(path)
+            facts |= {"resolved": str(place), "parent_exists": place.parent.is_dir()}
+            return {**facts, "readable": True, "size_bytes": _size(place)}
         except BookwheelError as error:
             return {**facts, "readable": False, "error": error.message}
         except OSError as error:
@@ -164,12 +164,11 @@ class Ingest:
         if not text.strip():
             raise Invalid("content is empty; give the text to index")
         data = text.encode("utf-8", "surrogatepass")
-        suffix = Source("", "", source.rpartition("/")[2]).suffix
         incoming = Incoming(
             source,
             hashlib.sha256(data).hexdigest(),
             lambda made: formats.markdown.read(made, data),
-            suffix.removeprefix(".") or "text",
+            _extension(source) or "text",
             _now(),
             metadata or {},
         )
@@ -207,7 +206,7 @@ class Ingest:
         """
         wanted.check()
         place = self._allowed(wanted.folder)
-        if not place.is_dir():
+        if not os.path.isdir(place):  # noqa: PTH112 - the same
             raise NotFound(f"{wanted.folder} is no folder; check the path")
         halt = halt or threading.Event()
         files = sorted(_files(place, wanted.recursive))
@@ -220,7 +219,7 @@ class Ingest:
                 if report:
                     report(done, len(files))
         ordered = tuple(results[file] for file in files if file in results)
-        failed = tuple((file, errors[file]) for file in files if file in errors)
+        failed = tuple((_shown(file), errors[file]) for file in files if file in errors)
         return FolderIngested(str(place), wanted.library, ordered, failed, halt.is_set())
 
     def _unless(self, halt: threading.Event, file: str, wanted: Wanted) -> Ingested:
@@ -236,6 +235,7 @@ class Ingest:
         return self._store.register(name, INGESTED + name, "")
 
     def _take(self, name: str, incoming: Incoming) -> Ingested:
+        _check(incoming.metadata)
         library, location = self._library(name), incoming.location
         known = self._store.record(library, location)
         if known and known.digest == incoming.digest:
@@ -245,6 +245,8 @@ class Ingest:
             self._semantics.prepare(entry)
         with self._commit:
             known = self._store.record(library, location)
+            if known and known.digest == incoming.digest:  # another has taken it in meanwhile
+                return Ingested("skipped", known.doc_id, location, name, 0)
             sum(self._store.replace(library, [[entry]]))
             now = self._store.record(library, location)
         if now is None:
@@ -254,7 +256,7 @@ class Ingest:
 
 def _entry(source: Source, incoming: Incoming) -> Entry:
     """Return a document ready for the index; raises ParseFailed if there is no text in it."""
-    document = conversion.as_markdown(incoming.read(source))
+    document = _read(source, incoming)
     if not document.text[document.body :].strip():
         raise ParseFailed(
             "there is no text in it; if it is a scan or an image, pass its text to ingest_content",
@@ -274,19 +276,54 @@ def _entry(source: Source, incoming: Incoming) -> Entry:
     )
 
 
+def _read(source: Source, incoming: Incoming) -> Document:
+    try:
+        return conversion.as_markdown(incoming.read(source))
+    except Unsupported:
+        raise
+    except ParseFailed as error:
+        raise ParseFailed(f"{error.message}; or pass its text to ingest_content", source=source.location) from error
+
+
+def _check(metadata: Metadata) -> None:
+    """Raise Invalid for metadata that cannot be told as JSON: numbers without end, half characters."""
+    try:
+        json.dumps(metadata, ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Invalid("metadata must be an object of plain JSON values") from error
+
+
 def _last(location: str) -> str:
     """Return the last part of a path, a URL or a label."""
     path = unquote(urlsplit(location).path) if "://" in location else location
     return path.rstrip("/").replace("\\", "/").rpartition("/")[2] or location
 
 
+def _extension(label: str) -> str:
+    """Return the extension of a label, if it has one: a version number or the end of a sentence is none."""
+    found = Source("", "", _last(label)).suffix.removeprefix(".")
+    return found if found.isalnum() and not found.isdecimal() else ""
+
+
 def _real(path: str) -> Path:
     if not path.strip() or "\0" in path:
         raise Invalid("the path is empty or no path at all; give the path of a file or folder")
     try:
-        return Path(path).expanduser().resolve()
+        place = Path(path).expanduser().resolve()
+        str(place).encode()
+        return place  # noqa: TRY300 - all that can fail is above
+    except UnicodeEncodeError as error:
+        raise Invalid("its name is not written in UTF-8; rename it") from error
     except (OSError, RuntimeError) as error:
         raise NotFound(f"{path} cannot be found: {error}") from error
+
+
+def _size(place: Path) -> int:
+    """Return the size of a file that can be read; raises NotFound for what is none, OSError if it may not be."""
+    if not place.is_file():  # a pipe would be waited for
+        raise NotFound("it is no file")
+    with place.open("rb") as file:
+        return os.fstat(file.fileno()).st_size
 
 
 def _files(folder: Path, recursive: bool) -> Iterator[str]:
@@ -303,6 +340,14 @@ def _settle(future: Future[Ingested], file: str, results: dict[str, Ingested], e
         results[file] = future.result()
     except BookwheelError as error:
         errors[file] = error.message
+    except Exception:  # one bad file never stops the rest
+        log.exception("%s was not taken in", _shown(file))
+        errors[file] = "it could not be taken in, and the server's log says why"
+
+
+def _shown(file: str) -> str:
+    """Return a path as text, also where the system has it in no encoding."""
+    return file.encode("utf-8", "backslashreplace").decode()
 
 
 def _now() -> str:
@@ -312,6 +357,7 @@ def _now() -> str:
 def _moment(said: str) -> str:
     """Return the date that a server gave as ISO 8601; this moment if it gave none."""
     try:
-        return parsedate_to_datetime(said).isoformat()
+        moment = parsedate_to_datetime(said)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
     except (TypeError, ValueError):
         return _now()

@@ -44,6 +44,14 @@ class Open(Protocol):
     ) -> Reader: ...
 
 
+class Start(Protocol):
+    """Starts the real vectordb server on one store and gives a client."""
+
+    def __call__(
+        self, *options: str | Path, era: str = "handshake", env: Mapping[str, str] | None = None
+    ) -> Reader: ...
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "requirement(*ids): the sentences of requirements.toml that this test proves")
 
@@ -116,6 +124,54 @@ def acdc(portal: BlockingPortal, stack: ExitStack, tmp_path: Path) -> Open:
         return stack.enter_context(running)
 
     return start
+
+
+@pytest.fixture
+def vectordb(portal: BlockingPortal, stack: ExitStack, tmp_path: Path) -> Start:
+    """Start the real vectordb server, each time on the same store, in a current folder of its own."""
+    turns = count()
+
+    def start(*options: str | Path, era: str = "handshake", env: Mapping[str, str] | None = None) -> Reader:
+        here = tmp_path / "here"
+        here.mkdir(exist_ok=True)
+        arguments = ("--face", "vectordb", "--store", tmp_path / "store", *options)
+        log = tmp_path / f"log-{next(turns)}"
+        return stack.enter_context(serving(portal, here, log, *arguments, mode=ERAS[era], cwd=here, env=env))
+
+    return start
+
+
+@pytest.fixture(scope="session")
+def vectors_servers(portal: BlockingPortal, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Reader]]:
+    """Give a real vectordb server for each era, started once; each test writes to a library of its own."""
+    base = tmp_path_factory.mktemp("vectordb")
+    with ExitStack() as stack:
+        yield {
+            era: stack.enter_context(
+                serving(
+                    portal, base, base / f"{era}.log", "--face", "vectordb", "--store", base / era, mode=mode, cwd=base
+                )
+            )
+            for era, mode in ERAS.items()
+        }
+
+
+@pytest.fixture
+def vectors(vectors_servers: dict[str, Reader]) -> Reader:
+    """A client of a real vectordb server that other tests use too."""
+    return vectors_servers["handshake"]
+
+
+@pytest.fixture
+def either(vectors_servers: dict[str, Reader], era: str) -> Reader:
+    """A client of such a server in each era."""
+    return vectors_servers[era]
+
+
+@pytest.fixture
+def shelf(request: pytest.FixtureRequest) -> str:
+    """The name of a library that no other test uses."""
+    return str(request.node.nodeid)
 
 
 @pytest.fixture(scope="session")

@@ -69,7 +69,8 @@ def take_folder(catalog: Catalog, wanted: Wanted) -> FolderIngested:
     halt = threading.Event()
     catalog.when_stopped(halt.set)
     intake = catalog.ingest(wanted.library)
-    return interruptible(catalog, lambda: intake.folder(wanted, progress_bar("files"), halt))
+    report = progress_bar("files") if sys.stderr.isatty() else None  # elsewhere it would stand among the errors
+    return interruptible(catalog, lambda: intake.folder(wanted, report, halt))
 
 
 def take(catalog: Catalog, what: str, library: str) -> list[Ingested | FolderIngested]:

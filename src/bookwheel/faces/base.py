@@ -126,7 +126,9 @@ class Tool:
             raise Invalid(f"{self.name}: {where + ': ' if where else ''}{fault.message}", argument=where)
         properties: Mapping[str, Any] = self.schema.get("properties", {})
         defaults = {name: one["default"] for name, one in properties.items() if "default" in one}
-        return {**defaults, **arguments}
+        numbers = {name for name, one in properties.items() if one.get("type") == "integer"}
+        whole = {name: int(arguments[name]) for name in numbers & arguments.keys()}  # 3.0 is a whole number to JSON
+        return {**defaults, **arguments, **whole}
 
 
 @dataclass(frozen=True, slots=True)

@@ -202,13 +202,17 @@ class Vectordb(Face):
     def _search(self, arguments: Arguments) -> Answer:
         if not arguments["query"].strip():
             raise Invalid("query is empty; give at least one word, or * for everything", argument="query")
-        where = dict(arguments["filter"] or {})
-        asked = {value for value in (arguments["library"], where.pop("library", None)) if value}
-        known = {one.name for one in self._catalog.libraries()}
-        query = Query(arguments["query"], libraries=tuple(asked), limit=arguments["top_k"], where=where, chunks=True)
-        nowhere = len(asked) > 1 or asked - known
-        hits = () if nowhere else self._catalog.search(query).hits
-        return _answer({"results": [self._row(hit) for hit in hits]})
+        where = arguments["filter"] or {}
+        asked = {str(one) for one in (arguments["library"] or None, where.get("library")) if one is not None}
+        nowhere = len(asked) > 1 or bool(asked - {one.name for one in self._catalog.libraries()})
+        query = Query(
+            arguments["query"],
+            libraries=() if nowhere else tuple(asked),
+            limit=0 if nowhere else arguments["top_k"],  # asked all the same: the filter may be wrong too
+            where=where,
+            chunks=True,
+        )
+        return _answer({"results": [self._row(hit) for hit in self._catalog.search(query).hits]})
 
     def _row(self, hit: Hit) -> dict[str, object]:
         return passage_data(hit, self._catalog.passage(hit))

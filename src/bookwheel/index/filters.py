@@ -40,7 +40,7 @@ def narrow(db: sqlite3.Connection, now: Snapshot, mask: Integers, where: Conditi
     if not asked:
         return mask
     conditions = " AND ".join(f"{PAGE_FIELDS[name]} = ?" for name in asked)
-    rows = db.execute(f"SELECT number FROM documents WHERE {conditions}", tuple(asked.values()))  # noqa: S608 - our words
+    rows = db.execute(f"SELECT number FROM documents WHERE {conditions}", tuple(map(str, asked.values())))  # noqa: S608 - our words
     return mask & np.isin(now.pages, [number for (number,) in rows])
 
 

@@ -60,6 +60,7 @@ INSERT INTO spoken VALUES ('english');
 """,
     ("libraries", "documents", "texts", "segments", "postings", "spoken"),
 )
+MOST = 2**63 - 1  # the largest number that SQLite knows
 MOST_SHOWN = 300  # characters of a first paragraph: lists show less
 _SPAN = struct.Struct("<6i")  # start, end, first and last line, page, section
 _COLUMNS = (
@@ -185,7 +186,7 @@ class Store:
         where = f"d.library IN ({', '.join('?' * len(libraries))})"
         question = f"SELECT {_COLUMNS} {_FROM} WHERE {where} ORDER BY d.created DESC, d.number DESC LIMIT ? OFFSET ?"
         with self.database.reading() as db:
-            return [_record(row) for row in db.execute(question, (*libraries, limit, offset))]
+            return [_record(row) for row in db.execute(question, (*libraries, limit, min(offset, MOST)))]
 
     def find(self, doc_id: str) -> Record | None:
         """Return the document of that id."""

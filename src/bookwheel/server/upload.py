@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
@@ -12,8 +13,8 @@ from typing import BinaryIO
 
 import anyio.to_thread
 from starlette.datastructures import FormData, UploadFile
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.formparsers import MultiPartException
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from bookwheel.errors import BookwheelError, Forbidden, Invalid, TooLarge, Unsupported
@@ -24,6 +25,7 @@ PATH = "/upload"
 FIELDS = 20  # parts of a form that are looked at
 STATUSES = ((Unsupported, 422), (TooLarge, 413), (Invalid, 400), (Forbidden, 403), (BookwheelError, 500))
 
+log = logging.getLogger(__name__)
 Take = Callable[[Path, str, str, Mapping[str, object]], Ingested]  # file, its name, library, metadata
 
 
@@ -37,14 +39,18 @@ class Upload:
     async def answer(self, request: Request) -> Response:
         """Take in the file of a form; whatever goes wrong is told as the contract does."""
         try:
-            if isinstance(request.scope.get("user"), Caller) and request.scope["user"].libraries is not None:
-                raise Forbidden("this key does not let you upload")
+            _check(request.scope.get("user"))
             async with request.form(max_files=1, max_fields=FIELDS) as form:
                 done = await self._ingest(form)
-        except HTTPException as error:
-            return _fault(f"the form cannot be read: {error.detail}", 400)
+        except ClientDisconnect:
+            return _fault("the client has left before all was sent", 400)
+        except MultiPartException as error:
+            return _fault(f"the form cannot be read: {error.message}", 400)
         except BookwheelError as error:
             return _fault(error.message, next(status for kind, status in STATUSES if isinstance(error, kind)))
+        except Exception:
+            log.exception("an upload failed")
+            return _fault("it could not be taken in, and the server's log says why", 500)
         return JSONResponse(asdict(done))
 
     async def _ingest(self, form: FormData) -> Ingested:
@@ -65,12 +71,18 @@ class Upload:
             return self.take(Path(copy.name), name, library, metadata)
 
 
+def _check(user: object) -> None:
+    """Raise Forbidden for a caller that may use some libraries alone."""
+    if isinstance(user, Caller) and user.libraries is not None:
+        raise Forbidden("this key does not let you upload")
+
+
 def _metadata(given: object) -> Mapping[str, object]:
     if given is None or given == "":
         return {}
     try:
         metadata = json.loads(given) if isinstance(given, str) else None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Invalid(f"the field `metadata` is no JSON: {error}") from error
     if not isinstance(metadata, dict):
         raise Invalid("the field `metadata` must be a JSON object")
