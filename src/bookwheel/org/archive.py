@@ -11,10 +11,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bookwheel.errors import Invalid
-from bookwheel.org import lines, properties, statistics
 from bookwheel.org.elements import enclosing, literal
+from bookwheel.org.lines import align, star_count
+from bookwheel.org.lines import set_tags as tag_line
 from bookwheel.org.outline import Headline, Outline, parse
+from bookwheel.org.properties import put as put_value
 from bookwheel.org.settings import items
+from bookwheel.org.statistics import count as count_cookies
+from bookwheel.org.statistics import update as update_cookies
 from bookwheel.org.text import indentation, see
 from bookwheel.org.timestamps import write
 
@@ -93,7 +97,7 @@ def inserted(text: str, place: int | None, tree: str) -> str:
 def moved(headline: Headline, now: datetime, path: str, target: Target) -> str:
     """Return the tree as it is in the archive: on its new level, and with what tells where it was."""
     outline = headline.outline
-    level = lines.star_count(target.heading) + 1 if target.heading else 1
+    level = star_count(target.heading) + 1 if target.heading else 1
     shift = level - headline.level
     kept = headline.end - tree_end(headline)
     tree = "".join(shifted(one, shift) for one in (headline, *headline.tree))
@@ -103,10 +107,10 @@ def moved(headline: Headline, now: datetime, path: str, target: Target) -> str:
     entry, rest = tree[: first[0]], tree[first[0] :]
     if not target.file and len(headline.tags) > len(set(headline.own_tags)):
         line, feed, body = entry.partition("\n")
-        entry = lines.set_tags(line, headline.tags, outline.todo, outline.settings) + feed + body
+        entry = tag_line(line, headline.tags, outline.todo, outline.settings) + feed + body
     for name, value in context(headline, now, path).items():
         if name in items(outline.settings.archive_save_context_info) and value.strip():
-            entry = properties.put(entry, f"ARCHIVE_{name.upper()}", value)
+            entry = put_value(entry, f"ARCHIVE_{name.upper()}", value)
     return entry + rest
 
 
@@ -123,7 +127,7 @@ def shifted(headline: Headline, levels: int) -> str:
     body = outline.text[headline.line_end : headline.entry_end]
     if not levels:
         return headline.line + body
-    return lines.align("*" * (headline.level + levels) + headline.line[headline.level :], outline.settings) + body
+    return align("*" * (headline.level + levels) + headline.line[headline.level :], outline.settings) + body
 
 
 def context(headline: Headline, now: datetime, path: str) -> dict[str, str]:
@@ -191,7 +195,7 @@ def recounted(outline: Outline, headline: Headline) -> str:
     rule = (headline.value("COOKIE_DATA") or "").lower().split()
     boxes = list(_CHECKBOX.finditer(entry))
     if boxes and "todo" not in rule:
-        return statistics.update(headline.line, *checked(entry, boxes, recursive="recursive" in rule), outline.settings)
+        return update_cookies(headline.line, *checked(entry, boxes, recursive="recursive" in rule), outline.settings)
     if below and "checkbox" in rule:
         return headline.line
     if not below:
@@ -199,5 +203,5 @@ def recounted(outline: Outline, headline: Headline) -> str:
     first = below[0].level
     recursive = "recursive" in (headline.value("COOKIE_DATA", inherit=True) or "").split()
     states = [one.keyword if recursive or one.level == first else None for one in below]
-    done, everything = statistics.count(states, outline.todo, outline.settings)
-    return statistics.update(headline.line, done, everything, outline.settings)
+    done, everything = count_cookies(states, outline.todo, outline.settings)
+    return update_cookies(headline.line, done, everything, outline.settings)

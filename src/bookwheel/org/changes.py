@@ -6,10 +6,15 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from bookwheel.errors import Invalid
-from bookwheel.org import lines, properties
 from bookwheel.org.draft import Draft, Edited
+from bookwheel.org.lines import set_priority as prioritise_line
+from bookwheel.org.lines import set_tags as tag_line
+from bookwheel.org.lines import set_title as title_line
 from bookwheel.org.notes import Note
 from bookwheel.org.outline import Headline
+from bookwheel.org.properties import SPECIAL
+from bookwheel.org.properties import delete as delete_value
+from bookwheel.org.properties import put as put_value
 from bookwheel.org.schedules import remove_deadline, schedule, set_deadline, unschedule
 from bookwheel.org.states import set_todo
 
@@ -17,20 +22,20 @@ from bookwheel.org.states import set_todo
 def rename(headline: Headline, title: str, now: datetime) -> Edited:
     """Give the headline another title."""
     draft = Draft(headline, now)
-    line = lines.set_title(draft.line, title, draft.outline.todo, draft.settings)
+    line = title_line(draft.line, title, draft.outline.todo, draft.settings)
     return with_line(draft, line)
 
 
 def set_tags(headline: Headline, tags: Sequence[str], now: datetime) -> Edited:
     """Give the headline these tags and no others."""
     draft = Draft(headline, now)
-    return with_line(draft, lines.set_tags(draft.line, tags, draft.outline.todo, draft.settings))
+    return with_line(draft, tag_line(draft.line, tags, draft.outline.todo, draft.settings))
 
 
 def set_priority(headline: Headline, priority: str, now: datetime) -> Edited:
     """Give the headline a priority, or take it away if it is empty."""
     draft = Draft(headline, now)
-    draft.line = lines.set_priority(draft.line, priority, draft.outline.todo, draft.settings)
+    draft.line = prioritise_line(draft.line, priority, draft.outline.todo, draft.settings)
     return draft.edited()
 
 
@@ -54,10 +59,10 @@ def put_property(headline: Headline, name: str, value: str, now: datetime) -> Ed
         return schedule(headline, value, now) if value else unschedule(headline, now)
     if name == "DEADLINE":
         return set_deadline(headline, value, now) if value else remove_deadline(headline, now)
-    if name in properties.SPECIAL:
+    if name in SPECIAL:
         raise Invalid(f"{name} is not a property that can be set", name=name)
     draft = Draft(headline, now)
-    draft.change(properties.put(draft.entry, name, value, indent=draft.indent))
+    draft.change(put_value(draft.entry, name, value, indent=draft.indent))
     draft.touched = True
     return draft.edited()
 
@@ -65,7 +70,7 @@ def put_property(headline: Headline, name: str, value: str, now: datetime) -> Ed
 def delete_property(headline: Headline, name: str, now: datetime) -> Edited:
     """Remove a property and what adds to it."""
     draft = Draft(headline, now)
-    draft.change(properties.delete(draft.entry, name))
+    draft.change(delete_value(draft.entry, name))
     return draft.edited()
 
 

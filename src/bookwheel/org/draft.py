@@ -9,12 +9,14 @@ import re
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from bookwheel.org import notes, statistics
 from bookwheel.org.headline import parts
 from bookwheel.org.lines import align, star_count
 from bookwheel.org.notes import Note
+from bookwheel.org.notes import add as write_note
 from bookwheel.org.outline import Headline, Outline
 from bookwheel.org.settings import Settings
+from bookwheel.org.statistics import count as count_cookies
+from bookwheel.org.statistics import update as update_cookies
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +104,8 @@ class Draft:
         if "[" not in line:
             return
         states = [self.state_of(one) if recursive or one.level == self.headline.level else None for one in parent.tree]
-        done, everything = statistics.count(states, self.outline.todo, self.settings)
-        self.above[parent.number] = statistics.update(line, done, everything, self.settings)
+        done, everything = count_cookies(states, self.outline.todo, self.settings)
+        self.above[parent.number] = update_cookies(line, done, everything, self.settings)
 
     def state_of(self, headline: Headline) -> str | None:
         """Return the keyword of any headline as it is now."""
@@ -113,7 +115,7 @@ class Draft:
         """Write the note that is due."""
         if self.note:
             lines = self.note.lines(self.now, text)
-            self.change(notes.add(self.entry, lines, self.log_drawer(), self.settings, self.indent))
+            self.change(write_note(self.entry, lines, self.log_drawer(), self.settings, self.indent))
 
     def log_drawer(self) -> str | None:
         """Return the name of the drawer that notes go into, None if they go into none."""

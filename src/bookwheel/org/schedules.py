@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from bookwheel.org import planning
 from bookwheel.org.dates import read_date
 from bookwheel.org.draft import Draft, Edited
 from bookwheel.org.notes import Note
 from bookwheel.org.outline import Headline
-from bookwheel.org.planning import Kind
+from bookwheel.org.planning import Kind, set_stamp
+from bookwheel.org.planning import drop as drop_stamp
 from bookwheel.org.settings import NOTE
 
 _COOKIES = re.compile(r"[.+-]+[0-9]+[hdwmy](?:[/ ][-+]?[0-9]+[hdwmy])?")
@@ -43,7 +43,7 @@ def plan(headline: Headline, kind: Kind, date: str, now: datetime, note: str | N
     cookies = first_cookies(wanted.cookies) or first_cookies(old)
     stamp = wanted.stamp("")
     with_cookies = wanted.stamp(f" {cookies}" if cookies else "")
-    draft.change(planning.set_stamp(draft.entry, kind, with_cookies, draft.indent, fold=True))
+    draft.change(set_stamp(draft.entry, kind, with_cookies, draft.indent, fold=True))
     draft.touched = True
     how = draft.settings.log_reschedule if kind == "SCHEDULED" else draft.settings.log_redeadline
     if old and how and old != stamp:
@@ -66,6 +66,6 @@ def unplan(headline: Headline, kind: Kind, now: datetime, note: str | None) -> E
         how = draft.settings.log_reschedule if kind == "SCHEDULED" else draft.settings.log_redeadline
         if how:
             draft.note = Note("delschedule" if kind == "SCHEDULED" else "deldeadline", None, old, asks=how == NOTE)
-        draft.change(planning.drop(draft.entry, kind, fold=True))
+        draft.change(drop_stamp(draft.entry, kind, fold=True))
         draft.record(note)
     return draft.edited()

@@ -11,12 +11,18 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bookwheel.errors import Conflict, Invalid
-from bookwheel.org import lines, planning, properties
 from bookwheel.org.draft import Draft, Edited, inherits_property
 from bookwheel.org.headline import COMMENT, parts
+from bookwheel.org.lines import set_keyword, star_count, tidy, toggle_comment
 from bookwheel.org.lisp import Value
 from bookwheel.org.notes import Note
 from bookwheel.org.outline import Headline
+from bookwheel.org.planning import clear as clear_planning
+from bookwheel.org.planning import drop as drop_stamp
+from bookwheel.org.planning import line_of as planning_line
+from bookwheel.org.planning import set_stamp
+from bookwheel.org.planning import stamp as stamp_in
+from bookwheel.org.properties import put as put_value
 from bookwheel.org.repeat import repeats, shifted
 from bookwheel.org.settings import NOTE, STARTUP, STATE
 from bookwheel.org.timestamps import REPEATER, write
@@ -72,9 +78,9 @@ def change_state(draft: Draft, state: str, log: Logging) -> None:
     found = parts(draft.line, todo)
     commented = found.commented and found.text.partition(" ")[0].endswith(COMMENT)  # else a tab hides a keyword
     if commented:
-        draft.line = lines.toggle_comment(draft.line, todo)
+        draft.line = toggle_comment(draft.line, todo)
     previous = changed_keyword(draft.line, todo)
-    draft.line = lines.set_keyword(draft.line, state, todo)
+    draft.line = set_keyword(draft.line, state, todo)
     own = draft.headline.value("LOGGING", inherit=True, literal_nil=True, fold=False)
     if own is not None:
         log = local_logging(own, todo)
@@ -84,14 +90,14 @@ def change_state(draft: Draft, state: str, log: Logging) -> None:
     draft.align()
     draft.count()
     if not (ended and repeat_task(draft, state, previous, log)):
-        draft.line = lines.tidy(draft.line, todo)
+        draft.line = tidy(draft.line, todo)
     if commented:
-        draft.line = lines.toggle_comment(draft.line, todo)
+        draft.line = toggle_comment(draft.line, todo)
 
 
 def changed_keyword(line: str, todo: Keywords) -> str | None:
     """Return the keyword a new one would replace."""
-    found = todo.change.match(line, lines.star_count(line))
+    found = todo.change.match(line, star_count(line))
     return found[1] if found else None
 
 
@@ -115,10 +121,10 @@ def record_change(draft: Draft, state: str, previous: str | None, log: Logging, 
     todo, settings = draft.outline.todo, draft.settings
     how = log.states.get(state, (None, None))[0] or log.states.get(previous or "", (None, None))[1]
     if (not state and not settings.closed_keep_when_no_todo) or (state in todo.open and previous not in todo.open):
-        draft.change(planning.clear(draft.entry, "CLOSED", fold=False))
+        draft.change(clear_planning(draft.entry, "CLOSED", fold=False))
     if ended and log.done:
         stamp = write(draft.now, timed=bool(settings.log_done_with_time), active=False)
-        draft.change(planning.set_stamp(draft.entry, "CLOSED", stamp, draft.indent, fold=False))
+        draft.change(set_stamp(draft.entry, "CLOSED", stamp, draft.indent, fold=False))
         if not how and log.done == NOTE:
             draft.note = Note("done", state, previous, asks=True)
     if state and how:
@@ -131,16 +137,16 @@ def repeat_task(draft: Draft, state: str, previous: str | None, log: Logging) ->
         return False
     how = STATE if log.repeat is True else log.repeat
     change_state(draft, repeat_state(draft, previous), Logging(None, how, {}))
-    draft.change(planning.clear(draft.entry, "CLOSED", fold=False))
+    draft.change(clear_planning(draft.entry, "CLOSED", fold=False))
     if how or _CLOCK.search(draft.entry):
         put_last_repeat(draft)
     if how and draft.note:
         draft.note = replace(draft.note, asks=draft.note.asks or how == NOTE)
     elif how:
         draft.note = Note("state", state, previous or "", asks=how == NOTE)
-    scheduled = planning.stamp(planning.line_of(draft.entry, fold=False), "SCHEDULED")
+    scheduled = stamp_in(planning_line(draft.entry, fold=False), "SCHEDULED")
     if scheduled and not REPEATER.search(scheduled):
-        draft.change(planning.drop(draft.entry, "SCHEDULED", fold=False))
+        draft.change(drop_stamp(draft.entry, "SCHEDULED", fold=False))
     draft.change(shifted(draft.entry, draft.now))
     return True
 
@@ -162,7 +168,7 @@ def repeat_state(draft: Draft, previous: str | None) -> str:
 def put_last_repeat(draft: Draft) -> None:
     """Note down when a repeating task was done last."""
     stamp = write(draft.now, timed=True, active=False)
-    draft.change(properties.put(draft.entry, "LAST_REPEAT", stamp, fold=False, indent=draft.indent))
+    draft.change(put_value(draft.entry, "LAST_REPEAT", stamp, fold=False, indent=draft.indent))
 
 
 def forbid_blocked(headline: Headline, state: str) -> None:
