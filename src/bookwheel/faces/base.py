@@ -132,6 +132,27 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
+class Declared:
+    """A tool before it belongs to a face, which answers it by one of its methods."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+    method: str
+    output: Mapping[str, Any] | None = None
+    writes: bool = False
+    destroys: bool = False
+    repeatable: bool = True
+
+    def of(self, face: Face) -> Tool:
+        """Return the tool of a face."""
+        call = getattr(face, self.method)
+        return Tool(
+            self.name, self.description, self.schema, call, self.output, self.writes, self.destroys, self.repeatable
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Identity:
     """Who the server says it is."""
 

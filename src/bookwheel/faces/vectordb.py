@@ -4,36 +4,25 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bookwheel.catalog import Shelf
 from bookwheel.errors import BookwheelError, Invalid
-from bookwheel.faces.base import CALL, Answer, Arguments, Face, Identity, Tool, as_json, object_schema
+from bookwheel.faces.base import CALL, Answer, Arguments, Face, Identity, as_json
+from bookwheel.faces.vectordb_tools import TOOLS
 from bookwheel.model import Hit, Query, Record
 
 if TYPE_CHECKING:
     from bookwheel.ingest import FolderIngested
 
-FEW = 5  # results of a search
 NOTE = {
     "stdio": "In stdio mode the server runs on the same machine as its client: ingest_file reads that machine's files.",
     "http": "Over HTTP the server reads its own machine's files: send others to /upload, or pass their text to "
     "ingest_content.",
 }
-
-_LIBRARY = {"type": "string", "default": "default", "description": "Library (collection) to index into"}
-_WHERE = {"type": ["string", "null"], "default": None, "description": "Restrict to library; null = all libraries"}
-_METADATA = {"type": ["object", "null"], "default": None, "description": "Arbitrary key-value metadata"}
-_DOC_ID = {"type": "string", "description": "The document UUID, as list_documents and search give it"}
-_OBJECT = {"type": "object"}
-
-
-def _number(default: int, least: int, most: int | None, description: str) -> dict[str, Any]:
-    limits = {"minimum": least} if most is None else {"minimum": least, "maximum": most}
-    return {"type": "integer", "default": default, **limits, "description": description}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,115 +43,7 @@ class Vectordb(Face):
         self._catalog = catalog
         self._place = place
         self.identity = Identity("mcpvectordb", "0.3.0")
-        self.tools = [
-            self._writer(
-                "ingest_file",
-                "Converts a file of the server's machine and indexes it. Use server_info with check_path if unsure "
-                "whether the server can read it; then search.",
-                ["path"],
-                self._ingest_file,
-                path={"type": "string", "description": "Absolute or relative path to the file"},
-            ),
-            self._writer(
-                "ingest_content",
-                "Indexes text that you have, such as an uploaded file the server cannot read; then search.",
-                ["content", "source"],
-                self._ingest_content,
-                content={"type": "string", "description": "Full text or Markdown to index"},
-                source={"type": "string", "description": "Label for the origin (filename, URL, etc.)"},
-            ),
-            self._writer(
-                "ingest_url",
-                "Fetches a web page or a document by its URL and indexes it; then search.",
-                ["url"],
-                self._ingest_url,
-                url={"type": "string", "description": "HTTP or HTTPS URL to fetch"},
-            ),
-            self._writer(
-                "ingest_folder",
-                "Indexes every supported document in a folder of the server's machine; failures are listed in errors.",
-                ["folder"],
-                self._ingest_folder,
-                folder={"type": "string", "description": "Absolute or relative path to the folder to ingest"},
-                recursive={"type": "boolean", "default": True, "description": "Scan subdirectories recursively"},
-                max_concurrency=_number(4, 1, None, "Max files processed simultaneously"),
-            ),
-            Tool(
-                "search",
-                "Searches the passages of all indexed documents by words and meaning. Then get_document for the whole.",
-                object_schema(
-                    ["query"],
-                    query={"type": "string", "description": "Natural language search query"},
-                    top_k=_number(FEW, 1, 100, "Max results to return"),
-                    library=_WHERE,
-                    filter={
-                        "type": ["object", "null"],
-                        "default": None,
-                        "description": 'Field equality filters, such as {"file_type": "pdf", "page": 3}',
-                    },
-                ),
-                self._search,
-                _OBJECT,
-            ),
-            Tool(
-                "list_documents",
-                "Lists indexed documents, the newest first, with their doc_id for get_document and delete_document.",
-                object_schema(
-                    library={**_WHERE, "description": "Filter by library; null = all"},
-                    limit=_number(20, 1, 1000, "Max documents to return"),
-                    offset=_number(0, 0, None, "Pagination offset"),
-                ),
-                self._list_documents,
-                _OBJECT,
-            ),
-            Tool(
-                "list_libraries",
-                "Lists all libraries with their numbers of documents and chunks.",
-                object_schema(),
-                self._list_libraries,
-                _OBJECT,
-            ),
-            Tool(
-                "get_document",
-                "Returns the full Markdown text of an indexed document.",
-                object_schema(["doc_id"], doc_id=_DOC_ID),
-                self._get_document,
-                _OBJECT,
-            ),
-            Tool(
-                "delete_document",
-                "Removes a document and all its chunks from the index; the file it is from stays.",
-                object_schema(["doc_id"], doc_id=_DOC_ID),
-                self._delete_document,
-                _OBJECT,
-                writes=True,
-                destroys=True,
-            ),
-            Tool(
-                "server_info",
-                "Tells where the server runs and keeps its index, and whether it can read a path.",
-                object_schema(
-                    check_path={
-                        "type": ["string", "null"],
-                        "default": None,
-                        "description": "File path to test for readability",
-                    }
-                ),
-                self._server_info,
-                _OBJECT,
-            ),
-        ]
-
-    def _writer(
-        self,
-        name: str,
-        description: str,
-        required: list[str],
-        call: Callable[[Arguments], Answer],
-        **properties: Mapping[str, Any],
-    ) -> Tool:
-        schema = object_schema(required, **properties, library=_LIBRARY, metadata=_METADATA)
-        return Tool(name, description, schema, call, _OBJECT, writes=True, destroys=True)
+        self.tools = [tool.of(self) for tool in TOOLS]
 
     def failure(self, error: BookwheelError, arguments: Arguments) -> Answer:
         """Word an error as the contract does: an ordinary answer."""
