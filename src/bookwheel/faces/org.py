@@ -24,9 +24,8 @@ from bookwheel.faces.base import (
     Tool,
     as_json,
     encode,
-    object_schema,
-    rows_schema,
 )
+from bookwheel.faces.org_tools import MOST, TOOLS
 from bookwheel.model import Record
 from bookwheel.org import (
     Criteria,
@@ -52,7 +51,6 @@ from bookwheel.outlines import OrgFile, Outlines, Place
 SCHEME = "org://"
 CONFIG = SCHEME + "config/todo-states"
 MIME_TYPE, DATA = "text/org", "application/json"
-MOST = 50  # matches of a full-text search, unless more are asked for
 AROUND = 80  # characters of context on each side of a match
 TEMPLATES = (
     Template(SCHEME + "{filename}", "Org file", "Raw org file content", MIME_TYPE),
@@ -77,21 +75,6 @@ TAG_VARIABLES = {
     "org-tag-persistent-alist": "tag_persistent_alist",
 }
 
-_FILE = re.compile(r"(.*?\.org(?:_archive)?)(?:/(outline|headline/(.*)))?", re.DOTALL)
-_STRINGS = {"type": "array", "items": {"type": "string"}}
-_FILES = {**_STRINGS, "description": "Files to search in (defaults to all)"}
-_TAGS = {**_STRINGS, "description": "Required tags, inherited ones count"}
-_URI = {"type": "string", "description": "URI of the headline, as other tools give it"}
-_RANGE = {
-    "type": "object",
-    "properties": {"from": {"type": "string"}, "to": {"type": "string"}},
-    "description": 'Date range, such as {"from": "2024-01-01", "to": "2024-12-31"}',
-}
-_ARCHIVED = {"type": "boolean", "default": False, "description": "Include archived and commented trees"}
-_NOTE = {"type": "string", "description": "Note to record where the state asks for one"}
-_OBJECT = {"type": "object"}
-_ROWS = rows_schema("result")
-
 
 class Org(Face):
     """Org files without Emacs."""
@@ -104,109 +87,7 @@ class Org(Face):
         self._locks = locks
         self._alone = alone
         self.identity = Identity("org-mcp", VERSION)
-        self._all = [
-            Tool(
-                "org-search-headlines",
-                "Searches headline titles in Org files, with tags if wanted. Then read a resourceUri, or change a task "
-                "with org-update-todo-state or org-schedule-task.",
-                object_schema(
-                    ["query"],
-                    query={"type": "string", "description": "Text to search for in headline titles"},
-                    files=_FILES,
-                    tags=_TAGS,
-                    excludeTags={**_STRINGS, "description": "Tags to exclude"},
-                    caseSensitive={"type": "boolean", "default": False, "description": "Case-sensitive search"},
-                ),
-                self._search_headlines,
-                _ROWS,
-            ),
-            Tool(
-                "org-get-todos",
-                "Lists TODO items by state, tags and dates, done ones too unless states are given.",
-                object_schema(
-                    files=_FILES,
-                    states={**_STRINGS, "description": 'TODO states to include (e.g., ["TODO", "NEXT"])'},
-                    tags=_TAGS,
-                    scheduled=_RANGE,
-                    deadline=_RANGE,
-                    includeArchived=_ARCHIVED,
-                ),
-                self._get_todos,
-                _ROWS,
-            ),
-            Tool(
-                "org-search-content",
-                "Searches the whole text of Org files; each match has its context and the URI of its headline.",
-                object_schema(
-                    ["query"],
-                    query={"type": "string", "description": "Text to search for"},
-                    files=_FILES,
-                    includeArchived=_ARCHIVED,
-                    maxResults={"type": "number", "description": f"Limit number of results (default {MOST})"},
-                ),
-                self._search_content,
-                _ROWS,
-            ),
-            Tool(
-                "org-update-todo-state",
-                "Changes the TODO state of a headline as Org does: repeaters, logging, statistics. currentState must "
-                "be what it is now.",
-                object_schema(
-                    ["resourceUri", "currentState", "newState"],
-                    resourceUri=_URI,
-                    currentState={"type": "string", "description": 'Current TODO state ("" for none)'},
-                    newState={"type": "string", "description": 'New TODO state ("" to remove it)'},
-                    note=_NOTE,
-                ),
-                self._update_todo_state,
-                _OBJECT,
-                writes=True,
-                destroys=True,
-                repeatable=False,
-            ),
-            Tool(
-                "org-schedule-task",
-                "Sets or removes the SCHEDULED or DEADLINE date of a headline.",
-                object_schema(
-                    ["resourceUri"],
-                    resourceUri=_URI,
-                    scheduled={"type": "string", "description": 'Date in org format (e.g., "2024-12-25")'},
-                    deadline={"type": "string", "description": "Date in org format"},
-                    removeScheduled={"type": "boolean", "default": False, "description": "Remove the scheduled date"},
-                    removeDeadline={"type": "boolean", "default": False, "description": "Remove the deadline"},
-                    note=_NOTE,
-                ),
-                self._schedule_task,
-                _OBJECT,
-                writes=True,
-                destroys=True,
-            ),
-            Tool(
-                "org-get-properties",
-                "Returns the properties of a headline's drawer.",
-                object_schema(
-                    ["resourceUri"],
-                    resourceUri=_URI,
-                    properties={**_STRINGS, "description": "Specific properties to retrieve"},
-                ),
-                self._get_properties,
-                _OBJECT,
-            ),
-            Tool(
-                "org-get-todo-config",
-                "Tells which TODO keywords there are, in which order, and which of them are final.",
-                object_schema(),
-                lambda _: _answer(todo_config(self._keywords)),
-                _OBJECT,
-            ),
-            Tool(
-                "org-get-tag-config",
-                "Returns the tag configuration as literal Elisp values.",
-                object_schema(),
-                self._get_tag_config,
-                _OBJECT,
-            ),
-        ]
+        self._all = [tool.of(self) for tool in TOOLS]
 
     @property
     def tools(self) -> Sequence[Tool]:  # type: ignore[override]  # they come and go with the files
@@ -391,6 +272,9 @@ class Org(Face):
     @property
     def _keywords(self) -> Keywords:
         return parse("", self._outlines.settings).todo
+
+    def _get_todo_config(self, arguments: Arguments) -> Answer:
+        return _answer(todo_config(self._keywords))
 
     def _get_tag_config(self, arguments: Arguments) -> Answer:
         settings = self._outlines.settings
