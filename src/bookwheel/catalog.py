@@ -85,13 +85,15 @@ class Shelf:
         """Return the name a document goes by: its path, behind its library where there are several."""
         return source.path if self.single else f"{source.library}/{source.path}"
 
-    def locate(self, name: str, encoded: bool = False) -> tuple[Folder, str]:
+    def locate(self, name: str, encoded: bool = False, also: frozenset[str] = frozenset()) -> tuple[Folder, str]:
         """Return the folder and the path inside it that a caller's name, or *encoded* part of a URI, means.
+
+        *also* are kinds of file that no scan picks up, yet may be named.
 
         Raises OutsideRoots if it leads out of the folder, NotFound if nothing is served under it.
         """
         folder, inner = self._whose(name)
-        return folder, _place(folder, inner, encoded)
+        return folder, _place(folder, inner, encoded, also)
 
     def _whose(self, name: str) -> tuple[Folder, str]:
         shown = [folder for folder in self._catalog.wanted if self.shows(folder.library)]
@@ -162,8 +164,11 @@ class Shelf:
         return self._catalog.intake
 
     def note(self, paths: Collection[Path]) -> None:
-        """Bring the index up to date with files that were changed by one who sees this shelf."""
-        self._catalog.sync(paths=paths)
+        """Bring the index up to date with files that were changed by one who sees this shelf, or log why not."""
+        try:
+            self._catalog.sync(paths=paths)
+        except BookwheelError as error:  # the files are changed all the same; the next sync finds them
+            log.warning("the index could not be brought up to date: %s", error.message)
 
     def check_path(self, path: str) -> dict[str, object]:
         """Tell whether a file of this machine can be read, for a caller that may see everything."""
@@ -288,9 +293,9 @@ class Catalog(Shelf):
         self._embedding = threading.Lock()
         self._halt = threading.Event()
         self.current: Sync | None = None
+        self._untold = Changes()
         self.terms = Terms()  # on which documents are taken in
         self._listeners: list[Callable[[], None]] = []  # called at the stop
-        self.revision = 0  # another number after every sync that changed a list of documents, whoever asked for it
         self._told: frozenset[tuple[str, str, str]] = frozenset()  # files left out, that were warned of
         if not folders:
             self.ready.set()
@@ -352,9 +357,15 @@ class Catalog(Shelf):
                 except NotFound as error:  # the whole folder is gone: it may come back, and the others go on
                     log.warning("%s is not brought up to date: %s", library.name, error.message)
             self._warn()
+            self._untold += total
             self.ready.set()
-            self.revision += bool(total)
         return total
+
+    def news(self) -> Changes:
+        """Return what has changed since this was last asked, whoever brought the index up to date."""
+        with self._turn:
+            news, self._untold = self._untold, Changes()
+        return news
 
     def _warn(self) -> None:
         """Say which files are left out and why, once each as long as it stays so."""
@@ -409,10 +420,10 @@ class Catalog(Shelf):
             self.semantics.prune()
 
 
-def _place(folder: Folder, name: str, encoded: bool) -> str:
+def _place(folder: Folder, name: str, encoded: bool, also: frozenset[str] = frozenset()) -> str:
     """Return the path inside a folder that a caller's name means; raises if there is nothing, or it leads out."""
     path = contain(folder.root, name, encoded).relative_to(folder.root).as_posix()
-    if not admits(folder, path):
+    if not admits(replace(folder, suffixes=folder.suffixes and folder.suffixes | also), path):
         raise NotFound(f"{name} is not served here", name=name)
     return path
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bookwheel.catalog import Shelf
-from bookwheel.containment import contain, stamp
+from bookwheel.containment import contain, spellings, stamp
 from bookwheel.errors import BookwheelError, Invalid, NotFound, Unreadable
 from bookwheel.formats.encoding import codec, decode
 from bookwheel.model import Record, Stamp
@@ -82,11 +82,11 @@ class Outlines:
         return OrgFile(self._catalog.name(record.source), Path(record.source.location), roots[record.source.library])
 
     def file(self, name: str, encoded: bool = False) -> OrgFile:
-        """Return the file that a caller names, by its path or, if that is enough, by its base name."""
+        """Return the file that a caller names, by its path or, if that is enough, by the end of it."""
         try:
-            folder, path = self._catalog.locate(name, encoded)
+            folder, path = self._catalog.locate(name, encoded, SUFFIXES)
         except BookwheelError:
-            same = [one for one in self.files() if one.path.name == name] if "/" not in name else []
+            same = [one for one in self.files() if f"/{one.name}".endswith(tuple(f"/{n}" for n in spellings(name)))]
             if len(same) > 1:
                 among = ", ".join(one.name for one in same)
                 raise Invalid(f"{name} could be any of {among}; give the whole path", file=name) from None
@@ -151,7 +151,7 @@ class Outlines:
                     f"{file.name} is in an encoding that cannot be written back as it is: save it as UTF-8"
                 )
             done.append(self._changed(place, decode(data), changes))
-            return done[-1].source.encode(coding) if done[-1].changed else None
+            return _encoded(done[-1].source, coding, file.name) if done[-1].changed else None
 
         rewrite(file.path, apply, locks)
         self._kept.pop(file.path, None)
@@ -165,6 +165,16 @@ class Outlines:
             more = change(self._parse(place.file, done.source).headlines[done.number])
             done = replace(more, previous=done.previous, changed=done.changed or more.changed)
         return done
+
+
+def _encoded(text: str, coding: str, name: str) -> bytes:
+    try:
+        return text.encode(coding)
+    except UnicodeEncodeError as error:
+        strange = error.object[error.start : error.end]
+        raise Invalid(
+            f"{name} is kept in {coding}, which cannot write {strange}: leave it out, or save it as UTF-8", file=name
+        ) from error
 
 
 def _setup(root: Path, place: Path) -> tuple[str, str] | None:

@@ -14,7 +14,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from bookwheel.faces.docs import Docs
 from bookwheel.faces.sections import DEFAULTS, Sections
 from bookwheel.ignore import Patterns
-from contracts import sources
+from contracts import notebook, sources
 from contracts.harness import ERAS, Files, Reader, catalog_of, reading, serving, write
 
 LIBRARY: Files = {
@@ -45,6 +45,14 @@ class Open(Protocol):
 
 
 class Start(Protocol):
+    """Starts the real org server on some files and gives a client."""
+
+    def __call__(
+        self, files: Files, *options: str | Path, era: str = "handshake", env: Mapping[str, str] | None = None
+    ) -> Reader: ...
+
+
+class StartStore(Protocol):
     """Starts the real vectordb server on one store and gives a client."""
 
     def __call__(
@@ -127,7 +135,7 @@ def acdc(portal: BlockingPortal, stack: ExitStack, tmp_path: Path) -> Open:
 
 
 @pytest.fixture
-def vectordb(portal: BlockingPortal, stack: ExitStack, tmp_path: Path) -> Start:
+def vectordb(portal: BlockingPortal, stack: ExitStack, tmp_path: Path) -> StartStore:
     """Start the real vectordb server, each time on the same store, in a current folder of its own."""
     turns = count()
 
@@ -195,6 +203,42 @@ def acdc_servers(portal: BlockingPortal, tmp_path_factory: pytest.TempPathFactor
         yield serve
 
 
+@pytest.fixture
+def org(portal: BlockingPortal, stack: ExitStack, tmp_path: Path) -> Start:
+    """Start the real org server on some files, in a current folder of its own."""
+    turns = count()
+
+    def start(
+        files: Files, *options: str | Path, era: str = "handshake", env: Mapping[str, str] | None = None
+    ) -> Reader:
+        turn = next(turns)
+        folder = write(tmp_path / "notes", files)
+        arguments = (folder, "--face", "org", "--store", tmp_path / f"store-{turn}", *options)
+        log = tmp_path / f"log-{turn}"
+        return stack.enter_context(serving(portal, folder, log, *arguments, mode=ERAS[era], cwd=tmp_path, env=env))
+
+    return start
+
+
+@pytest.fixture(scope="session")
+def org_servers(portal: BlockingPortal, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Reader]]:
+    """Give the real org server of an era, started once and never written to."""
+    base = tmp_path_factory.mktemp("org")
+    folder = write(base / "notes", notebook.LIBRARY)
+    running: dict[str, Reader] = {}
+
+    with ExitStack() as stack:
+
+        def serve(era: str) -> Reader:
+            if era not in running:
+                arguments = (folder, "--face", "org", "--store", base / era)
+                log = base / f"{era}.log"
+                running[era] = stack.enter_context(serving(portal, folder, log, *arguments, mode=ERAS[era], cwd=base))
+            return running[era]
+
+        yield serve
+
+
 @pytest.fixture(scope="session")
 def served(portal: BlockingPortal, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str, str], Reader]]:
     """Give the real server of a face in an era, started once and never written to."""
@@ -243,3 +287,15 @@ def acdc_server(acdc_servers: Callable[[str], Reader], era: str) -> Reader:
 def acdc_reader(acdc_servers: Callable[[str], Reader]) -> Reader:
     """A client of the real acdc server, in one era."""
     return acdc_servers("handshake")
+
+
+@pytest.fixture
+def org_server(org_servers: Callable[[str], Reader], era: str) -> Reader:
+    """A client of the real org server, in each era."""
+    return org_servers(era)
+
+
+@pytest.fixture
+def org_reader(org_servers: Callable[[str], Reader]) -> Reader:
+    """A client of the real org server, in one era."""
+    return org_servers("handshake")

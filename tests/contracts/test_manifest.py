@@ -51,6 +51,7 @@ def test_every_requirement_is_complete_and_there_once() -> None:
         "contracts.md",
         "specs/acdc.md",
         "specs/docs.md",
+        "specs/org.md",
         "specs/sections.md",
         "specs/vectordb.md",
     }

@@ -12,7 +12,7 @@ from uuid import UUID
 
 import pytest
 
-from contracts.conftest import Start
+from contracts.conftest import StartStore
 from contracts.harness import Files, Json, Reader, plain, requirement, spoil, write
 from contracts.vectors import CASES, ROW, ask, chapters, data, documents, fault, put, results, sources
 
@@ -170,7 +170,7 @@ def test_every_tool_says_what_it_does_to_the_store_and_that_it_answers_with_an_o
     "vectordb.title",
     "vectordb.count",
 )
-def test_file_is_taken_in_and_listed(vectordb: Start, tmp_path: Path, era: str) -> None:
+def test_file_is_taken_in_and_listed(vectordb: StartStore, tmp_path: Path, era: str) -> None:
     reader = vectordb(era=era)
     text = "Before.\n\n```\n# no heading\n```\n\n### The first heading\n\nOf the quokka.\n"
     file = write(tmp_path / "files", {"a note.MD": text}) / "a note.MD"
@@ -202,7 +202,7 @@ def test_file_is_taken_in_and_listed(vectordb: Start, tmp_path: Path, era: str) 
 
 
 @requirement("vectordb.ingest-file.path", "vectordb.source.file")
-def test_paths_may_be_relative_begin_with_a_tilde_and_go_through_links(vectordb: Start, tmp_path: Path) -> None:
+def test_paths_may_be_relative_begin_with_a_tilde_and_go_through_links(vectordb: StartStore, tmp_path: Path) -> None:
     home = write(tmp_path / "home", {"note.md": "Of the quokka.\n"})
     reader = vectordb(env={"HOME": str(home)})
     write(reader.folder, {"inner/here.md": "Of the okapi.\n"})
@@ -334,7 +334,7 @@ def test_path_that_is_no_file_is_an_error(vectors: Reader, shelf: str, path: str
 
 @requirement("model.containment.links", "model.containment.refused", "model.containment.no-hint")
 def test_files_outside_the_folders_that_may_be_named_are_refused_without_a_hint(
-    vectordb: Start, tmp_path: Path
+    vectordb: StartStore, tmp_path: Path
 ) -> None:
     inside = write(tmp_path / "inside", {"note.md": "Of the quokka.\n"})
     outside = write(tmp_path / "outside", {"secret.md": "Of the okapi.\n"})
@@ -365,7 +365,7 @@ def test_files_outside_the_folders_that_may_be_named_are_refused_without_a_hint(
 
 
 @requirement("vectordb.ingest-file.error")
-def test_file_over_the_limit_is_refused(vectordb: Start, tmp_path: Path) -> None:
+def test_file_over_the_limit_is_refused(vectordb: StartStore, tmp_path: Path) -> None:
     folder = write(tmp_path / "files", {"small.md": "Of the quokka.\n", "large.md": "x" * 1001})
     reader = vectordb("--max-upload", "1000")
 
@@ -590,7 +590,7 @@ def test_folder_that_cannot_be_taken_in_is_an_error(
 
 
 @requirement("vectordb.list-documents", "vectordb.list-documents.library", "vectordb.newest-first", "vectordb.count")
-def test_documents_are_listed_newest_first_a_page_at_a_time(vectordb: Start) -> None:
+def test_documents_are_listed_newest_first_a_page_at_a_time(vectordb: StartStore) -> None:
     reader = vectordb()
     ids = [
         put(reader, f"Text {number}.", f"label {number}", library="ab"[number % 2])["doc_id"] for number in range(25)
@@ -612,7 +612,7 @@ def test_documents_are_listed_newest_first_a_page_at_a_time(vectordb: Start) -> 
 
 
 @requirement("vectordb.list-libraries", "vectordb.list-libraries.answer", "model.library")
-def test_libraries_are_listed_with_their_counts(vectordb: Start, era: str) -> None:
+def test_libraries_are_listed_with_their_counts(vectordb: StartStore, era: str) -> None:
     reader = vectordb(era=era)
     none = ask(reader, "list_libraries")
     first = put(reader, chapters("quokka", "okapi", "tapir"), "a", library="zoo")
@@ -706,7 +706,7 @@ def test_unknown_document_is_an_error_to_read_and_nothing_to_delete(vectors: Rea
     "vectordb.server-info.keys",
     "vectordb.server.transport",
 )
-def test_server_tells_of_itself(vectordb: Start, tmp_path: Path, era: str) -> None:
+def test_server_tells_of_itself(vectordb: StartStore, tmp_path: Path, era: str) -> None:
     reader = vectordb(era=era)
 
     said = ask(reader, "server_info")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from contracts.conftest import Start
+from contracts.conftest import StartStore
 from contracts.harness import PATIENCE, VERSIONS, Json, Reader, Wire, handshake, request, requirement, wired, write
 from contracts.vectors import ask, data, documents, results
 
@@ -106,7 +106,7 @@ def test_searches_are_answered_while_a_folder_is_taken_in(tmp_path: Path, crowd:
 
 
 @requirement("vectordb.cli.store", "vectordb.answers.json")
-def test_two_servers_on_one_store_see_each_others_documents_at_once(vectordb: Start) -> None:
+def test_two_servers_on_one_store_see_each_others_documents_at_once(vectordb: StartStore) -> None:
     one, other = vectordb(), vectordb(era="modern")
     done = data(one.call("ingest_content", content="Of the quokka.", source="label"))
 
@@ -121,7 +121,7 @@ def test_two_servers_on_one_store_see_each_others_documents_at_once(vectordb: St
 
 
 @requirement("vectordb.list-documents", "vectordb.search")
-def test_documents_outlive_the_server(vectordb: Start) -> None:
+def test_documents_outlive_the_server(vectordb: StartStore) -> None:
     first = vectordb()
     ask(first, "ingest_content", content="Of the quokka.", source="label", metadata={"by": "Ann"})
     before = documents(first)

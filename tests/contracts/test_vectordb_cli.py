@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from contracts.conftest import Start
+from contracts.conftest import StartStore
 from contracts.harness import PATIENCE, Files, Json, Reader, command, eventually, requirement, write
 from contracts.vectors import CASES, ask, bulk, bulk_command, documents, environment, results, sources
 
@@ -45,7 +45,7 @@ def store(tmp_path: Path) -> Path:
 
 @contextmanager
 def begun(store: Path, *arguments: str | Path) -> Iterator[subprocess.Popen[str]]:
-    """Start `mcpvectordb-ingest`, and see that it ends."""
+    """StartStore `mcpvectordb-ingest`, and see that it ends."""
     process = subprocess.Popen(
         bulk_command(*arguments),
         stdin=subprocess.DEVNULL,
@@ -94,7 +94,7 @@ def whole(reader: Reader, crowd: Path) -> None:
     "vectordb.cli.library",
     "vectordb.cli.progress",
 )
-def test_folder_is_taken_in_for_the_server_that_starts_later(vectordb: Start, store: Path, folder: Path) -> None:
+def test_folder_is_taken_in_for_the_server_that_starts_later(vectordb: StartStore, store: Path, folder: Path) -> None:
     done = bulk(store, folder)
     reader = vectordb()
 
@@ -106,7 +106,7 @@ def test_folder_is_taken_in_for_the_server_that_starts_later(vectordb: Start, st
 
 
 @requirement("vectordb.cli.store", "vectordb.dedup.same", "vectordb.dedup.other")
-def test_command_and_server_tell_documents_apart_alike(vectordb: Start, store: Path, folder: Path) -> None:
+def test_command_and_server_tell_documents_apart_alike(vectordb: StartStore, store: Path, folder: Path) -> None:
     reader = vectordb()
     ask(reader, "ingest_folder", folder=str(folder))
     write(folder, {"a.md": "# A\n\nOf the okapi.\n"})
@@ -119,7 +119,7 @@ def test_command_and_server_tell_documents_apart_alike(vectordb: Start, store: P
 
 
 @requirement("vectordb.cli.library", "vectordb.cli.no-recursive", "vectordb.cli.max-concurrency")
-def test_options_are_followed(vectordb: Start, store: Path, folder: Path) -> None:
+def test_options_are_followed(vectordb: StartStore, store: Path, folder: Path) -> None:
     done = bulk(store, folder.name, "--library", "zoo", "--no-recursive", "--max-concurrency", "1", cwd=folder.parent)
 
     assert done.returncode == 0
@@ -136,7 +136,7 @@ def test_folder_without_documents_is_well(store: Path, tmp_path: Path) -> None:
 
 @requirement("vectordb.cli.exit.1", "vectordb.cli.streams", "vectordb.cli.said", "model.bad-file.reported")
 def test_files_that_fail_are_named_as_errors_and_the_others_are_taken_in(
-    vectordb: Start, store: Path, folder: Path
+    vectordb: StartStore, store: Path, folder: Path
 ) -> None:
     write(folder, {"bad.pdf": b"%PDF-1.7 broken", "locked.docx": (CASES / "docx/locked.docx").read_bytes()})
 
@@ -230,7 +230,7 @@ def _read(terminal: int) -> bytes:
 
 
 @requirement("vectordb.cli.store", "vectordb.swap")
-def test_server_answers_while_the_command_takes_in(vectordb: Start, store: Path, crowd: Path) -> None:
+def test_server_answers_while_the_command_takes_in(vectordb: StartStore, store: Path, crowd: Path) -> None:
     reader = vectordb()
     with begun(store, crowd) as process:
         await_some(reader)
@@ -244,7 +244,7 @@ def test_server_answers_while_the_command_takes_in(vectordb: Start, store: Path,
 
 
 @requirement("vectordb.dedup.key", "vectordb.cli.store")
-def test_two_commands_at_once_take_in_every_file_once(vectordb: Start, store: Path, crowd: Path) -> None:
+def test_two_commands_at_once_take_in_every_file_once(vectordb: StartStore, store: Path, crowd: Path) -> None:
     with begun(store, crowd) as one, begun(store, crowd) as other:
         ends = [process.communicate(timeout=2 * PATIENCE)[1] for process in (one, other)]
 
@@ -257,7 +257,7 @@ def test_two_commands_at_once_take_in_every_file_once(vectordb: Start, store: Pa
 
 @requirement("vectordb.swap", "vectordb.cli", "vectordb.dedup.same")
 def test_killed_command_leaves_whole_documents_and_goes_on_when_run_again(
-    vectordb: Start, store: Path, crowd: Path
+    vectordb: StartStore, store: Path, crowd: Path
 ) -> None:
     reader = vectordb()
     with begun(store, crowd) as process:
@@ -276,7 +276,9 @@ def test_killed_command_leaves_whole_documents_and_goes_on_when_run_again(
 
 
 @requirement("vectordb.cli.exit.1", "vectordb.cli", "vectordb.cli.streams")
-def test_interrupted_command_ends_with_1_and_goes_on_when_run_again(vectordb: Start, store: Path, crowd: Path) -> None:
+def test_interrupted_command_ends_with_1_and_goes_on_when_run_again(
+    vectordb: StartStore, store: Path, crowd: Path
+) -> None:
     reader = vectordb()
     with begun(store, crowd) as process:
         await_some(reader)
@@ -298,7 +300,9 @@ def test_interrupted_command_ends_with_1_and_goes_on_when_run_again(vectordb: St
 
 
 @requirement("vectordb.cli", "vectordb.ingest-file")
-def test_bookwheel_ingest_takes_files_and_folders_into_a_library(vectordb: Start, store: Path, folder: Path) -> None:
+def test_bookwheel_ingest_takes_files_and_folders_into_a_library(
+    vectordb: StartStore, store: Path, folder: Path
+) -> None:
     options = ("--library", "zoo", "--store", store, "--json")
     done = subprocess.run(
         command("ingest", folder / "a.md", folder / "sub", *options),

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from anyio.from_thread import BlockingPortal
 
-from contracts.conftest import Start
+from contracts.conftest import StartStore
 from contracts.harness import ERAS, Json, Reader, requirement, serving, write
 from contracts.vectors import CASES, KEYS, ask, chapters, fault, put, results, sources
 
@@ -217,7 +217,7 @@ def test_unknown_fields_are_an_error_that_names_the_valid_ones(zoo: Reader, key:
 
 @requirement("vectordb.search", "vectordb.search.sorted", "vectordb.server.search", "vectordb.swap")
 def test_search_by_meaning_finds_what_shares_no_word_right_after_it_was_taken_in(
-    vectordb: Start, tmp_path: Path, era: str
+    vectordb: StartStore, tmp_path: Path, era: str
 ) -> None:
     reader = vectordb(era=era, env={"BOOKWHEEL_EMBEDDER": "minilm"})
     put(reader, "The physician examined the patient and wrote a prescription for antibiotics.", "clinic")
@@ -233,7 +233,7 @@ def test_search_by_meaning_finds_what_shares_no_word_right_after_it_was_taken_in
 
 
 @requirement("vectordb.search", "vectordb.server.search")
-def test_exact_words_win_over_likeness(vectordb: Start) -> None:
+def test_exact_words_win_over_likeness(vectordb: StartStore) -> None:
     reader = vectordb(env={"BOOKWHEEL_EMBEDDER": "minilm"})
     put(reader, "Set WHEEL_TIMEOUT_MS to 500 in the configuration of the server.", "settings")
     put(reader, "The configuration of the server says how long a client is waited for.", "manual")
@@ -242,7 +242,7 @@ def test_exact_words_win_over_likeness(vectordb: Start) -> None:
 
 
 @requirement("vectordb.search", "vectordb.search.top-k")
-def test_nothing_taken_in_gives_no_results(vectordb: Start) -> None:
+def test_nothing_taken_in_gives_no_results(vectordb: StartStore) -> None:
     empty: Json = {"results": []}
 
     assert ask(vectordb(), "search", query="quokka") == empty

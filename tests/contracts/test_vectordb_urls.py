@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from anyio.from_thread import BlockingPortal
 
-from contracts.conftest import Start
+from contracts.conftest import StartStore
 from contracts.harness import ERAS, PATIENCE, Json, Reader, command, requirement, serving
 from contracts.vectors import CASES, ROW, Page, Site, ask, documents, environment, fault, results, visited
 
@@ -261,7 +261,7 @@ def test_private_addresses_are_not_visited_unless_allowed(vectors: Reader, site:
 
 
 @requirement("vectordb.ingest-url")
-def test_bookwheel_ingest_takes_a_url_into_a_library(vectordb: Start, site: Site, tmp_path: Path) -> None:
+def test_bookwheel_ingest_takes_a_url_into_a_library(vectordb: StartStore, site: Site, tmp_path: Path) -> None:
     site.pages["/wheel"] = Page(PAGE)
     store = tmp_path / "store"
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 from bookwheel import VERSION
-from bookwheel.errors import BookwheelError, Conflict, Forbidden, Invalid, NotFound, Unreadable
+from bookwheel.errors import BookwheelError, Conflict, Forbidden, Invalid, NotFound, OutsideRoots, Unreadable
 from bookwheel.faces.base import (
     Answer,
     Arguments,
@@ -124,12 +125,12 @@ class Org(Face):
         return Page((*found, Resource(CONFIG, "todo-states", "TODO states", "TODO keyword configuration", DATA)))
 
     def templates(self) -> Sequence[Template]:
-        """Return the families of resources."""
-        return TEMPLATES
+        """Return the families of resources; beside other faces only where there is an Org file."""
+        return TEMPLATES if self._alone or self._outlines.present else ()
 
     def read(self, uri: str) -> Sequence[Content]:
         """Return a file, an outline, a headline's tree, or the configuration."""
-        if uri == CONFIG:
+        if unquote(uri) == CONFIG:
             return [Content(uri, DATA, as_json(todo_config(self._keywords)))]
         try:
             file, kind, inner = self._parts(uri)
@@ -167,19 +168,22 @@ class Org(Face):
     def _parts(self, uri: str) -> tuple[OrgFile, str, Place]:
         """Return the file a URI is in, what of it is meant, and where that is if it is a headline."""
         scheme, _, rest = uri.partition("://")
-        if scheme == "org-id" or (scheme == "org" and rest.startswith("id/")):
-            identity = unquote(rest.removeprefix("id/") if scheme == "org" else rest)
-            file, headline = self._outlines.by_id(identity)
-            return file, "headline", Place(file, address(headline), identity)
+        if scheme == "org-id":
+            return self._identified(unquote(rest))
         if scheme not in {"org", "org-headline", "org-outline"}:
             raise NotFound(f"{uri} is no URI of an Org file", uri=uri)
+        if scheme == "org" and rest.startswith("id/"):
+            with suppress(NotFound):  # a folder may be called id: what is in it is met by whoever lists files
+                return self._identified(unquote(rest.removeprefix("id/")))
         for name, kind, inner in _splits(scheme, rest):
-            try:
+            with suppress(NotFound, OutsideRoots):  # where the title of a headline was taken for part of a path
                 file = self._outlines.file(name, encoded=True)
-            except NotFound:
-                continue
-            return file, kind, Place(file, inner)
-        raise NotFound(f"{uri} names no Org file that is served here", uri=uri)
+                return file, kind, Place(file, inner)
+        raise NotFound(f"{uri} names nothing in the Org files that are served here", uri=uri)
+
+    def _identified(self, identity: str) -> tuple[OrgFile, str, Place]:
+        file, headline = self._outlines.by_id(identity)
+        return file, "headline", Place(file, address(headline), identity)
 
     def _headline(self, uri: str) -> tuple[Place, Headline]:
         file, kind, place = self._parts(uri)
@@ -398,9 +402,9 @@ def _steps(arguments: Arguments) -> list[Callable[[Headline], Edited]]:
         ("scheduled", arguments.get("scheduled"), arguments["removeScheduled"], schedule, unschedule),
         ("deadline", arguments.get("deadline"), arguments["removeDeadline"], set_deadline, remove_deadline),
     ):
-        if take and remove:
+        if take is not None and remove:
             raise Invalid(f"{name} cannot be set and removed at once; give one of them", argument=name)
-        if take:
+        if take is not None:
             steps.append(lambda headline, put=put, take=take: put(headline, take, now, note=note))  # type: ignore[misc]
         elif remove:
             steps.append(lambda headline, drop=drop: drop(headline, now, note=note))  # type: ignore[misc]

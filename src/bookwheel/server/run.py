@@ -15,6 +15,7 @@ from bookwheel.catalog import Catalog
 from bookwheel.errors import BookwheelError
 from bookwheel.server.mcp import FaceServer
 from bookwheel.server.stdio import streams
+from bookwheel.sync import Changes
 
 MANY = 200  # passages: fewer are embedded before anyone asks how far it is
 
@@ -54,19 +55,17 @@ async def leave_on_signal(leave: Callable[[], None]) -> None:
 
 async def keep_fresh(announce: Announce, catalog: Catalog, watch: Watch | None) -> None:
     """Index now, and again whenever something may have changed; tell clients of it."""
-    due, told = Signal(), 0
+    due = Signal()
 
     async def refresh(paths: set[Path] | None) -> None:
-        nonlocal told
         try:
-            changes = await anyio.to_thread.run_sync(catalog.sync, None, paths, abandon_on_cancel=True)
+            changes = await anyio.to_thread.run_sync(_refresh, catalog, paths, abandon_on_cancel=True)
         except BookwheelError as error:
             log.warning("the index could not be brought up to date: %s", error.message)
             return
         if changes:
             log.info("indexed %d documents, dropped %d", changes.indexed, changes.dropped)
-        before, told = told, catalog.revision
-        await announce(before != told)
+        await announce(bool(changes))
         due.set()
 
     try:
@@ -78,6 +77,12 @@ async def keep_fresh(announce: Announce, catalog: Catalog, watch: Watch | None) 
                 await watch(refresh)
     finally:
         catalog.stop()
+
+
+def _refresh(catalog: Catalog, paths: set[Path] | None) -> Changes:
+    """Bring the index up to date; return what is new since the last time, also if an edit or a search saw it first."""
+    catalog.sync(paths=paths)
+    return catalog.news()
 
 
 async def _embed(catalog: Catalog, due: Signal) -> None:
