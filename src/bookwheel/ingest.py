@@ -164,6 +164,8 @@ class Ingest:
         if not text.strip():
             raise Invalid("content is empty; give the text to index")
         data = text.encode("utf-8", "surrogatepass")
+        if len(data) > self._terms.most:
+            raise TooLarge(f"content has more than {self._terms.most} bytes, which is the limit")
         incoming = Incoming(
             source,
             hashlib.sha256(data).hexdigest(),

@@ -365,11 +365,12 @@ def test_files_outside_the_folders_that_may_be_named_are_refused_without_a_hint(
 
 
 @requirement("vectordb.ingest-file.error")
-def test_file_over_the_limit_is_refused(vectordb: StartStore, tmp_path: Path) -> None:
+def test_file_or_text_over_the_limit_is_refused(vectordb: StartStore, tmp_path: Path) -> None:
     folder = write(tmp_path / "files", {"small.md": "Of the quokka.\n", "large.md": "x" * 1001})
     reader = vectordb("--max-upload", "1000")
 
     assert "1000" in fault(reader.call("ingest_file", path=str(folder / "large.md")))
+    assert "1000" in fault(reader.call("ingest_content", content="ü" * 501, source="large"))
     assert ask(reader, "ingest_file", path=str(folder / "small.md"))["status"] == "indexed"
 
 

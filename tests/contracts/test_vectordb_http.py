@@ -258,7 +258,7 @@ def test_uploads_and_texts_are_one_store_for_all_clients(portal: BlockingPortal,
 
 
 @requirement("vectordb.upload", "composed.routes.upload")
-def test_upload_needs_the_credentials_that_all_else_needs(tmp_path: Path) -> None:
+def test_upload_needs_the_credentials_that_all_else_needs(portal: BlockingPortal, tmp_path: Path) -> None:
     write(tmp_path / "notes", NOTES)
     keys = ("--auth-type", "apikey", "--auth-api-keys", "whole;part=notes")
     arguments = (tmp_path / "notes", "--store", tmp_path / "store", "--transport", "http", "--port", "0", *keys)
@@ -271,6 +271,11 @@ def test_upload_needs_the_credentials_that_all_else_needs(tmp_path: Path) -> Non
         assert status(**{"X-API-Key": "wrong"}) == 401
         assert status(**{"X-API-Key": "part"}) == 403
         assert status(**{"X-API-Key": "whole"}) == 200
+        with visiting(portal, host.url + "/vectordb/mcp", headers={"X-API-Key": "part"}) as reader:
+            assert not [tool for tool in reader.tools() if tool["name"].startswith(("ingest", "delete"))]
+            assert [one["library"] for one in ask(reader, "list_libraries")["libraries"]] == ["notes"]
+            assert results(reader, "quokka") == []
+            assert fault(reader.call("server_info", check_path=str(tmp_path)))
 
 
 @requirement("composed.routes.upload", "composed.faces.vectordb", "composed.one-index")
