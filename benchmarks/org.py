@@ -11,20 +11,29 @@ import importlib.util
 import json
 import re
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from datetime import datetime
 from itertools import count
+from pathlib import Path
 from random import Random
+from typing import Any
 
 from ground import Row, table
 
+from bookwheel.catalog import Catalog
+from bookwheel.faces.org import Org
+from bookwheel.folders import Folder
+from bookwheel.org import Settings
 from bookwheel.org.outline import Outline, parse
 from bookwheel.org.states import set_todo
+from bookwheel.outlines import Outlines
 
 TURNS = 5
 GROWN = 10  # times the size that the second index has
+LARGE = 4.0  # million bytes: some 17,000 headlines
 SMALL = 1.0  # million bytes: for orgparse, and for the write
 BARE = re.compile(r"^\*+ .*$", re.MULTILINE)
 WORDS = ("wheel", "axle", "shelf", "lectern", "gear", "book", "reader", "page", "spoke", "rim", "carve", "turn")
@@ -104,6 +113,46 @@ def measure(megabytes: float) -> Iterator[Row]:
     if importlib.util.find_spec("orgparse"):
         yield Row(f"{SMALL:g} MB, beside orgparse, CPU", spent(index, small), "s", 1, spent(peer, small, 1))
     yield Row(f"one state in {SMALL:g} MB, reading it first, CPU", spent(write, small) * 1000, "ms")
+    with tempfile.TemporaryDirectory(prefix="bookwheel-org-") as work:
+        yield from served(Path(work))
+
+
+def served(work: Path) -> Iterator[Row]:
+    """Yield what tools of the face cost: a search that has been made before, and a change on disk."""
+    folder = work.resolve() / "notes"
+    folder.mkdir()
+    for name, size in (("large", LARGE), ("small", SMALL)):
+        (folder / f"{name}.org").write_text(make(size))
+    catalog = Catalog(work / "store", [Folder(folder, "notes", max_file_size=1 << 30)])
+    catalog.sync()
+    face = Org(Outlines(catalog, Settings()), work / "locks")
+    outlines = Outlines(catalog, Settings())
+    headlines = len(outlines.open(outlines.file("large.org")).starts)
+
+    def search(query: str) -> None:
+        face.call("org-search-headlines", {"query": query, "files": ["large.org"]})
+
+    search("wheel axle")
+    yield Row(f"a search of {headlines} headlines, CPU", spent(search, "wheel axle shelf") * 1000, "ms", 50)
+    yield Row("the same by a tag too, CPU", spent(lambda _: tagged(face), "") * 1000, "ms", 50)
+    yield Row(f"a state on disk in {SMALL:g} MB, CPU", min(changes(face)) * 1000, "ms", 20)
+    catalog.close()
+
+
+def tagged(face: Org) -> None:
+    face.call("org-search-headlines", {"query": "gear book", "files": ["large.org"], "tags": ["one", "made"]})
+
+
+def changes(face: Org) -> Iterator[float]:
+    """Yield the CPU seconds of changes of state, one way and back."""
+    answer = face.call("org-get-todos", {"files": ["small.org"], "states": ["NEXT"]})
+    rows: Any = (answer.data or {})["result"]
+    uri = rows[len(rows) // 2]["resourceUri"]
+    for before, after in (("NEXT", "TODO"), ("TODO", "NEXT")) * TURNS:
+        start = time.thread_time()  # the index follows in a thread of its own
+        done = face.call("org-update-todo-state", {"resourceUri": uri, "currentState": before, "newState": after})
+        yield time.thread_time() - start
+        assert not done.error, done.text
 
 
 def write(text: str) -> None:

@@ -164,11 +164,8 @@ class Shelf:
         return self._catalog.intake
 
     def note(self, paths: Collection[Path]) -> None:
-        """Bring the index up to date with files that were changed by one who sees this shelf, or log why not."""
-        try:
-            self._catalog.sync(paths=paths)
-        except BookwheelError as error:  # the files are changed all the same; the next sync finds them
-            log.warning("the index could not be brought up to date: %s", error.message)
+        """Bring the index up to date with files that were changed by one who sees this shelf, behind their back."""
+        threading.Thread(target=self._catalog.catch_up, args=(list(paths),), daemon=True).start()
 
     def check_path(self, path: str) -> dict[str, object]:
         """Tell whether a file of this machine can be read, for a caller that may see everything."""
@@ -350,7 +347,7 @@ class Catalog(Shelf):
         """Bring the index up to date with the served folders, or with these files in them."""
         total = Changes()
         with self._turn:
-            for folder, library in self.served:
+            for folder, library in self.served if not self.stopped else ():
                 self.current = Sync(self.store, folder, library, self._halt)
                 try:
                     total += self.current.run(report, paths)
@@ -360,6 +357,13 @@ class Catalog(Shelf):
             self._untold += total
             self.ready.set()
         return total
+
+    def catch_up(self, paths: Collection[Path]) -> None:
+        """Bring the index up to date with these files, or log why not: the next sync finds them all the same."""
+        try:
+            self.sync(paths=paths)
+        except BookwheelError as error:
+            log.warning("the index could not be brought up to date: %s", error.message)
 
     def news(self) -> Changes:
         """Return what has changed since this was last asked, whoever brought the index up to date."""

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from urllib.parse import quote, unquote
 
 from bookwheel.errors import NotFound
@@ -36,8 +36,20 @@ def find(outline: Outline, text: str) -> Headline:
 
 def find_path(outline: Outline, path: Sequence[str], number: int = 1) -> Headline | None:
     """Return the *number*-th headline whose titles from the top down are *path*."""
-    same = outline.by_path.get(tuple(path), [])
+    wanted = tuple(path)
+    same = [one for one in saying(outline, path[-1]) if one.path == wanted] or outline.by_path.get(wanted, [])
     return same[number - 1] if 0 < number <= len(same) else None
+
+
+def saying(outline: Outline, title: str) -> Iterator[Headline]:
+    """Yield the headlines with *title* in their line, without a look at all the others; none for an empty one."""
+    start = outline.text.find(title) if title else -1
+    while start >= 0:
+        headline = outline.at(start)
+        if headline and start < headline.line_end:
+            yield headline
+            start = headline.line_end
+        start = outline.text.find(title, start + 1)
 
 
 def near(outline: Outline, path: Sequence[str]) -> list[str]:
