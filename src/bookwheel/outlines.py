@@ -17,6 +17,7 @@ from bookwheel.swap import rewrite
 SUFFIXES = frozenset({".org", ".org_archive"})
 MOMENT = 2.0  # seconds
 Change = Callable[[Headline], Edited]
+Stamps = dict[Path, Stamp | None]  # of files, None for one that is not there
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class Outlines:
     def __init__(self, catalog: Shelf, settings: Settings) -> None:
         self._catalog = catalog
         self.settings = settings
-        self._kept: dict[Path, tuple[Stamp, Outline]] = {}
+        self._kept: dict[Path, tuple[Stamps, Outline]] = {}
 
     @property
     def present(self) -> bool:
@@ -100,12 +101,12 @@ class Outlines:
 
     def open(self, file: OrgFile) -> Outline:
         """Return a file's outline as it is on disk now."""
-        now = stamp(file.path)
-        kept = self._kept.get(file.path)
-        if kept and kept[0] == now:
-            return kept[1]
-        outline = self._parse(file, decode(self._read(file)))
-        self._kept[file.path] = (now, outline)
+        stamps, outline = self._kept.get(file.path, ({}, None))
+        if outline and all(_stamp(path) == then for path, then in stamps.items()):
+            return outline
+        stamps = {file.path: stamp(file.path)}
+        outline = self._parse(file, decode(self._read(file)), stamps)
+        self._kept[file.path] = (stamps, outline)
         return outline
 
     def _read(self, file: OrgFile) -> bytes:
@@ -114,9 +115,13 @@ class Outlines:
         except OSError as error:
             raise Unreadable(f"{file.name} cannot be read: {error.strerror}", file=file.name) from error
 
-    def _parse(self, file: OrgFile, text: str) -> Outline:
+    def _parse(self, file: OrgFile, text: str, stamps: Stamps) -> Outline:
+        """Return the outline of a text; *stamps* gets those of the setup files it depends on."""
+
         def load(name: str, base: str) -> tuple[str, str] | None:
-            return _setup(file.root, (Path(base).parent if base else file.path.parent) / name)
+            place = (Path(base).parent if base else file.path.parent) / name
+            stamps[place] = _stamp(place)
+            return _setup(file.root, place)
 
         return parse(text, self.settings, name=str(file.path), load=load)
 
@@ -160,11 +165,18 @@ class Outlines:
 
     def _changed(self, place: Place, text: str, changes: Sequence[Change]) -> Edited:
         """Return a text with the changes made to a headline, one after the other."""
-        done = changes[0](place.find(self._parse(place.file, text)))
+        done = changes[0](place.find(self._parse(place.file, text, {})))
         for change in changes[1:]:
-            more = change(self._parse(place.file, done.source).headlines[done.number])
+            more = change(self._parse(place.file, done.source, {}).headlines[done.number])
             done = replace(more, previous=done.previous, changed=done.changed or more.changed)
         return done
+
+
+def _stamp(path: Path) -> Stamp | None:
+    try:
+        return stamp(path)
+    except BookwheelError:
+        return None
 
 
 def _encoded(text: str, coding: str, name: str) -> bytes:

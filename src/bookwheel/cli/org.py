@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bookwheel.cli.core import catalog_of, folders_of, known_folders, settings_of
 from bookwheel.cli.printing import data, line
-from bookwheel.errors import BookwheelError, Conflict
+from bookwheel.errors import Invalid
 
 if TYPE_CHECKING:
     from bookwheel.cli.arguments import Add
@@ -90,39 +90,33 @@ def todo(options: argparse.Namespace) -> int:
     """Set the state of a task."""
     settings = settings_of(options)
     face = _face(settings)
-    current = options.expect if options.expect is not None else _state(face, options.uri)
+    current = options.expect if options.expect is not None else face.state(options.uri)
     arguments = {"resourceUri": options.uri, "currentState": current, "newState": options.state}
+    if options.note:
+        arguments["note"] = options.note
     return _call(face, "org-update-todo-state", arguments, options)
 
 
 def schedule(options: argparse.Namespace) -> int:
     """Schedule a task, or set its deadline, or remove either."""
+    if options.date is None and not options.remove:
+        raise Invalid("nothing to do; give a date, or --remove")
     kind = "deadline" if options.deadline else "scheduled"
-    arguments: dict[str, Any] = {"resourceUri": options.uri}
-    if options.remove:
-        arguments[f"remove{kind.title()}"] = True
-    elif options.date:
+    arguments: dict[str, Any] = {"resourceUri": options.uri, f"remove{kind.title()}": options.remove}
+    if options.date is not None:
         arguments[kind] = options.date
     return _call(_face(settings_of(options)), "org-schedule-task", arguments, options)
 
 
 def _call(face: Org, name: str, arguments: dict[str, Any], options: argparse.Namespace) -> int:
-    if note := getattr(options, "note", None):
-        arguments["note"] = note
-    answer = face.call(name, arguments)
-    if answer.error:
-        fault = answer.data or {}
-        kind = Conflict if "actualState" in fault else BookwheelError
-        raise kind(str(fault.get("message", answer.text)))
+    """Run a tool and print its answer; what goes wrong is raised as it is, and ends in the exit code for it."""
+    tool = next(one for one in face.tools if one.name == name)
+    answer = tool.call(tool.check(arguments))
     if options.json:
         data(answer.data)
     else:
         line(", ".join(f"{key}: {value}" for key, value in (answer.data or {}).items() if value is not None))
     return 0
-
-
-def _state(face: Org, uri: str) -> str:
-    return face.state(uri)
 
 
 def _outlines(settings: Settings, paths: list[str]) -> Outlines:
