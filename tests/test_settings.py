@@ -115,7 +115,8 @@ def test_every_option_can_be_chosen_in_every_layer() -> None:
     values = {"face": "docs", "transport": "http", "store": "/store", "refresh_interval": "7", "max_file_size": "7",
               "include": "a", "exclude": "a", "log_level": "debug", "log_format": "json", "language": "german",
               "port": "7", "max_upload": "7", "auth_type": "basic", "search_max_results": "7",
-              "org_log_done": "time", "search_keywords_boost": "7", "search_name_boost": "7", "search_content_boost": "7"}  # fmt: skip
+              "org_log_done": "time", "search_keywords_boost": "7", "search_name_boost": "7",
+              "search_content_boost": "7"}  # fmt: skip
     options = [option for option in OPTIONS if option.name != "config"]
     given = {option.name: values.get(option.name, "true") for option in options}
     by_flag = choose(given)
