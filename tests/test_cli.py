@@ -107,7 +107,10 @@ def test_help_names_every_command(settled: Desk) -> None:
         assert re.search(rf"^ +{name}\s+{re.escape(summary)}", done.stdout, re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", [*(COMMANDS.keys() - {"org"}), "org headlines", "org todo", "org schedule"])
+ORG = ("headlines", "todos", "todo", "schedule")
+
+
+@pytest.mark.parametrize("name", [*(one for one in COMMANDS if one != "org"), *(f"org {inner}" for inner in ORG)])
 def test_every_command_has_help_with_its_options(settled: Desk, name: str) -> None:
     done = settled.run(*name.split(), "--help")
 

@@ -132,7 +132,7 @@ def test_data_is_read_when_it_is_named(shelf: Path, tmp_path: Path) -> None:
 
 
 def test_data_files_are_no_documents_of_a_folder() -> None:
-    assert READERS.keys() - SERVED == {".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".xml"}
+    assert READERS.keys() - SERVED == {".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".xml", ".org_archive"}
 
 
 @pytest.mark.parametrize(

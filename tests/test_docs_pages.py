@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from bookwheel.cli import COMMANDS
+from bookwheel.org import NAMES
 from clients.environments import LANGCHAIN, NODE_PACKAGES, OPENAI_AGENTS, shown
 
 ROOT = Path(__file__).parents[1]
@@ -41,7 +42,8 @@ def flags() -> list[str]:
     parser = ArgumentParser(conflict_handler="resolve", add_help=False)
     for _, _, add in COMMANDS.values():
         add(parser)
-    found = {flag for action in parser._actions for flag in action.option_strings}
+    inner = [one for action in parser._actions if isinstance(action.choices, dict) for one in action.choices.values()]
+    found = {flag for one in (parser, *inner) for action in one._actions for flag in action.option_strings}
     return sorted(flag for flag in found if flag.replace("--no-", "--", 1) not in found - {flag})
 
 
@@ -70,3 +72,9 @@ def test_no_file_names_the_host_of_a_package_registry() -> None:
     files = [ROOT / name for name in listed.stdout.split("\0") if name]
 
     assert [str(file) for file in files if file.is_file() and any(host in file.read_bytes() for host in hosts)] == []
+
+
+def test_the_page_of_org_names_every_variable_that_is_heeded() -> None:
+    page = (ROOT / "docs" / "org.md").read_text("utf-8")
+
+    assert [name for name in NAMES if f"`{name}`" not in page] == []

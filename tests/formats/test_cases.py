@@ -27,7 +27,17 @@ def test_a_file_becomes_the_markdown_beside_it(name: str) -> None:
 
 def test_every_format_has_a_case() -> None:
     equal = {".docm", ".dotx", ".pptm", ".ppsx", ".xlsm", ".xlsb", ".ott", ".ndjson"}  # read as their siblings are
-    own = {".md", ".markdown", ".mdx", ".html", ".htm", ".txt", ".text", ".org"}  # have tests of their own
+    own = {
+        ".md",
+        ".markdown",
+        ".mdx",
+        ".html",
+        ".htm",
+        ".txt",
+        ".text",
+        ".org",
+        ".org_archive",
+    }  # have tests of their own
 
     assert {f".{name.split('/')[0]}" for name in GOLDEN} == READERS.keys() - equal - own
 
