@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from shelf import opened, paths, replace, shelve
+from shelf import entry, opened, paths, replace, shelve
 
 from bookwheel.catalog import Catalog
 from bookwheel.errors import Unavailable
@@ -118,6 +118,17 @@ def test_what_has_a_vector_is_not_embedded_again(store: Store, semantics: Semant
 
     assert made == (1, 0)
     assert words.asked == ["Something new\nSomething new"]
+
+
+def test_a_document_on_its_way_in_gets_the_vectors_it_lacks(store: Store, semantics: Semantics, words: Words) -> None:
+    library = shelve(store, {})
+    semantics.prepare(entry(library, "wheel.md", LIBRARY["wheel.md"]))
+    semantics.prepare(entry(library, "more.md", LIBRARY["wheel.md"] + "\n## Rope\n\nHemp.\n"))
+
+    replace(store, library, {"wheel.md": LIBRARY["wheel.md"]})
+
+    assert sorted(words.asked) == sorted([*PASSAGES[:2], "Wheel\nRope\n## Rope\n\nHemp."])
+    assert fill(semantics) == 0
 
 
 def test_short_passages_come_first(store: Store, semantics: Semantics, words: Words) -> None:

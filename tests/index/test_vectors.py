@@ -85,6 +85,16 @@ def test_every_print_finds_its_own_vector(store: VectorStore, prints: list[int])
     assert len(store) == len(prints)
 
 
+def test_what_is_known_can_be_asked_without_loading_it(store: VectorStore) -> None:
+    prints = [-(2**63), 2**63 - 1, 0, -5]
+    store.add(prints, units(4))
+
+    known = store.known([*prints, 1, 2**63 - 2])
+
+    assert known == set(prints)
+    assert not len(store._numbers)
+
+
 def test_half_precision_changes_a_cosine_by_less_than_a_thousandth(store: VectorStore) -> None:
     vectors, queries = units(500), units(50, seed=2)
     store.add(range(500), vectors)

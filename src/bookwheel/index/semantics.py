@@ -25,6 +25,7 @@ from bookwheel.locks import turn
 
 BATCH = 4  # texts at a time: padding makes larger ones slower, and memory grows
 SAVE = 64  # texts between two writes
+AT_ONCE = 2  # threads that embed documents on their way in: the model leaves 65 MB of scratch memory in each
 LOW = 10  # niceness of the thread that embeds
 
 log = logging.getLogger(__name__)
@@ -41,6 +42,7 @@ class Semantics:
         self._last: Snapshot | None = None
         self._places: tuple[tuple[int, int], Integers] = ((-1, -1), np.empty(0, np.int64))
         self._share = 1.0
+        self._desk = ThreadPoolExecutor(AT_ONCE)  # for documents on their way in, whoever brings them
 
     @cached_property
     def vectors(self) -> VectorStore:
@@ -49,6 +51,7 @@ class Semantics:
 
     def close(self) -> None:
         """Let go of the file."""
+        self._desk.shutdown(wait=False)
         if "vectors" in self.__dict__:
             self.vectors.close()
 
@@ -105,13 +108,13 @@ class Semantics:
             passage(document.title, chunk.headings, document.text[chunk.start : chunk.end]) for chunk in entry.chunks
         ]
         by_print = {fingerprint(text): text for text in texts}
-        places = self.vectors.places(np.array(list(by_print), np.int64))
-        missing = [one for one, place in zip(by_print, places, strict=True) if place < 0]
+        known = self.vectors.known(by_print)
+        missing = [one for one in by_print if one not in known]
         for start in range(0, len(missing) if not self.problem else 0, SAVE):
             some = missing[start : start + SAVE]
-            batches = [[by_print[one] for one in some[at : at + BATCH]] for at in range(0, len(some), BATCH)]
             try:
-                self.vectors.add(some, np.concatenate([self.embedder.embed(batch) for batch in batches]))
+                vectors = self._desk.map(lambda one: self.embedder.embed([by_print[one]]), some)  # alone: no padding
+                self.vectors.add(some, np.concatenate(list(vectors)))
             except Unavailable as error:
                 self._give_up(error)
                 return

@@ -117,8 +117,10 @@ class Store:
         return self.register(name, scope, root)
 
     def library(self, scope: str) -> Library | None:
-        """Return the library of *scope*, if there is one."""
-        return next((one for one in self.libraries() if one.scope == scope), None)
+        """Return the library of *scope*, if there is one, without its counts: counting looks at every document."""
+        with self.database.reading() as db:
+            row = db.execute("SELECT number, name, scope, root FROM libraries WHERE scope = ?", (scope,)).fetchone()
+        return Library(*row) if row else None
 
     def libraries(self) -> list[Library]:
         """Return every library with its counts, by name."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +65,12 @@ class VectorStore:
         rows = ((one, vector.astype("<f2").tobytes()) for one, vector in zip(prints, vectors, strict=True))
         with self._database.writing() as db:
             db.executemany("INSERT OR IGNORE INTO vectors (print, vector) VALUES (?, ?)", rows)
+
+    def known(self, prints: Iterable[int]) -> set[int]:
+        """Return those of the prints that have a vector; none is loaded for this."""
+        question = "SELECT print FROM json_each(?) JOIN vectors ON print = value"
+        with self._database.reading() as db:
+            return {row[0] for row in db.execute(question, (json.dumps(list(prints)),))}
 
     def places(self, prints: Integers) -> Integers:
         """Return where among those held the vector of each print is, or -1."""
