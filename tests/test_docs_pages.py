@@ -42,6 +42,7 @@ def flags() -> list[str]:
         add(parser)
     inner = [one for action in parser._actions if isinstance(action.choices, dict) for one in action.choices.values()]
     found = {flag for one in (parser, *inner) for action in one._actions for flag in action.option_strings}
+    found -= {"-h", "--help"}
     return sorted(flag for flag in found if flag.replace("--no-", "--", 1) not in found - {flag})
 
 
