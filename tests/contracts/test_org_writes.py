@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from contracts.conftest import Start
 from contracts.harness import (
     ERAS,
     Answer,
+    Files,
     Json,
     Reader,
     command,
@@ -34,6 +36,7 @@ from contracts.harness import (
 )
 from contracts.notebook import fault, found, told
 
+Anew = Callable[[Files], Reader]
 NOW = re.compile(r"\[\d{4}-\d\d-\d\d [A-Z][a-z]{2} \d\d:\d\d\]")
 IDENTIFIED = ":PROPERTIES:\n:ID: 11111111-2222-4333-8444-555555555555\n:END:\n"
 
@@ -59,6 +62,28 @@ def names(reader: Reader) -> list[str]:
 def tagged(line: str, tags: str) -> str:
     """Return a headline with its tags where Org puts them."""
     return f"{line}{tags.rjust(77 - len(line))}"
+
+
+@pytest.fixture(scope="module")
+def running(portal: BlockingPortal, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
+    """A server whose folder is filled anew for each test."""
+    base = tmp_path_factory.mktemp("running")
+    folder = write(base / "notes", {})
+    with serving(portal, folder, base / "log", folder, "--face", "org", "--store", base / "store") as reader:
+        yield reader
+
+
+@pytest.fixture
+def anew(running: Reader) -> Anew:
+    """Give that server with some files and no others."""
+
+    def fill(files: Files) -> Reader:
+        for one in running.folder.iterdir():
+            shutil.rmtree(one) if one.is_dir() else one.unlink()
+        write(running.folder, files)
+        return running
+
+    return fill
 
 
 # states
@@ -308,9 +333,9 @@ BAD = ["tomorrow", "2024-13-40", "", "25.12.2024", "2024-12-25 25:00", "2024-02-
 
 
 @pytest.fixture
-def plainly(org: Start) -> Reader:
+def plainly(anew: Anew) -> Reader:
     """A server of a few plain tasks."""
-    return org(
+    return anew(
         {
             "a.org": "* TODO A\nText.\n* TODO B\n",
             "dated.org": "* A\nDEADLINE: <2024-12-25 Wed> SCHEDULED: <2024-12-24 Tue>\n",
@@ -355,8 +380,8 @@ def test_nothing_is_changed_if_part_of_it_cannot_be(plainly: Reader, arguments: 
 
 @requirement("org.update.current", "org.update.mismatch", "org.errors")
 @pytest.mark.parametrize(("path", "actual", "expected"), [("A", "TODO", "DONE"), ("A", "TODO", ""), ("B", "", "TODO")])
-def test_another_state_is_a_mismatch_and_nothing_is_written(org: Start, path: str, actual: str, expected: str) -> None:
-    reader = org({"a.org": "* TODO A\n* B\n"})
+def test_another_state_is_a_mismatch_and_nothing_is_written(anew: Anew, path: str, actual: str, expected: str) -> None:
+    reader = anew({"a.org": "* TODO A\n* B\n"})
     before = (reader.folder / "a.org").stat()
 
     answer = fault(set_state(reader, f"org://a.org/headline/{path}", expected, "DONE"))
@@ -422,8 +447,8 @@ def test_note_may_be_left_out_where_a_state_wants_one(plainly: Reader) -> None:
 
 @requirement("org.write.bytes")
 @pytest.mark.parametrize("mark", [".+", "++"])
-def test_repeater_that_catches_up_leads_into_the_future(org: Start, mark: str) -> None:
-    reader = org({"a.org": f"* TODO A\nSCHEDULED: <2024-06-10 Mon {mark}1d>\n"})
+def test_repeater_that_catches_up_leads_into_the_future(anew: Anew, mark: str) -> None:
+    reader = anew({"a.org": f"* TODO A\nSCHEDULED: <2024-06-10 Mon {mark}1d>\n"})
     today = date.today()
 
     told(set_state(reader, "org://a.org/headline/A", "TODO", "DONE"))
@@ -498,8 +523,8 @@ CODINGS: dict[str, bytes] = {
 
 
 @requirement("org.write.elsewhere", "org.write.bytes")
-def test_line_ends_mark_and_coding_survive(org: Start) -> None:
-    reader = org({f"{name}.org": before for name, before in CODINGS.items()})
+def test_line_ends_mark_and_coding_survive(anew: Anew) -> None:
+    reader = anew({f"{name}.org": before for name, before in CODINGS.items()})
 
     for name in CODINGS:
         told(set_state(reader, f"org://{name}.org/headline/A", "TODO", "DONE"))
@@ -511,8 +536,8 @@ def test_line_ends_mark_and_coding_survive(org: Start) -> None:
 
 
 @requirement("org.write.elsewhere")
-def test_new_lines_end_as_the_others_do(org: Start) -> None:
-    reader = org({"a.org": "* TODO A\r\nText.\r\n"})
+def test_new_lines_end_as_the_others_do(anew: Anew) -> None:
+    reader = anew({"a.org": "* TODO A\r\nText.\r\n"})
 
     told(schedule(reader, "org://a.org/headline/A", scheduled="2024-12-25"))
 
@@ -520,9 +545,9 @@ def test_new_lines_end_as_the_others_do(org: Start) -> None:
 
 
 @requirement("org.write.elsewhere", "org.errors")
-def test_note_that_the_coding_cannot_hold_is_refused(org: Start) -> None:
+def test_note_that_the_coding_cannot_hold_is_refused(anew: Anew) -> None:
     before = b"#+TODO: TODO | DONE(d@)\n* TODO A\nCaf\xe9.\n"
-    reader = org({"a.org": before})
+    reader = anew({"a.org": before})
 
     answer = fault(set_state(reader, "org://a.org/headline/A", "TODO", "DONE", note="日本"))
 
@@ -531,9 +556,9 @@ def test_note_that_the_coding_cannot_hold_is_refused(org: Start) -> None:
 
 
 @requirement("org.write.elsewhere", "org.errors", "model.bad-file.others")
-def test_file_that_is_no_text_is_never_written(org: Start) -> None:
+def test_file_that_is_no_text_is_never_written(anew: Anew) -> None:
     before = b"* TODO A\n\0\xff\xfe\n" * 20
-    reader = org({"a.org": before, "b.org": "* TODO B\n"})
+    reader = anew({"a.org": before, "b.org": "* TODO B\n"})
 
     answer = fault(set_state(reader, "org://a.org/headline/A", "TODO", "DONE"))
 
@@ -546,8 +571,8 @@ def test_file_that_is_no_text_is_never_written(org: Start) -> None:
 
 @requirement("org.write.swap")
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o755, 0o666])
-def test_mode_is_kept_and_nothing_is_left_beside(org: Start, mode: int) -> None:
-    reader = org({"a.org": "* TODO A\n"})
+def test_mode_is_kept_and_nothing_is_left_beside(anew: Anew, mode: int) -> None:
+    reader = anew({"a.org": "* TODO A\n"})
     (reader.folder / "a.org").chmod(mode)
 
     told(set_state(reader, "org://a.org/headline/A", "TODO", "DONE"))
@@ -557,8 +582,8 @@ def test_mode_is_kept_and_nothing_is_left_beside(org: Start, mode: int) -> None:
 
 
 @requirement("org.write.swap")
-def test_file_is_swapped_and_never_seen_half_written(org: Start) -> None:
-    reader = org({"a.org": "* TODO A\n"})
+def test_file_is_swapped_and_never_seen_half_written(anew: Anew) -> None:
+    reader = anew({"a.org": "* TODO A\n"})
     with open(reader.folder / "a.org") as old:
         told(set_state(reader, "org://a.org/headline/A", "TODO", "DONE"))
 
@@ -578,8 +603,8 @@ def test_link_is_followed_and_stays_one(org: Start, tmp_path: Path) -> None:
 
 
 @requirement("org.write.changed", "org.update.mismatch")
-def test_file_that_changed_since_it_was_read_is_read_again(org: Start) -> None:
-    reader = org({"a.org": "* TODO A\n"})
+def test_file_that_changed_since_it_was_read_is_read_again(anew: Anew) -> None:
+    reader = anew({"a.org": "* TODO A\n"})
     reader.text("org://a.org/headline/A")
 
     write(reader.folder, {"a.org": "New first line.\n* TODO A\n"})
@@ -594,8 +619,8 @@ def test_file_that_changed_since_it_was_read_is_read_again(org: Start) -> None:
 
 
 @requirement("org.write.changed")
-def test_file_that_is_gone_is_an_error(org: Start) -> None:
-    reader = org({"a.org": "* TODO A\n", "b.org": "* TODO B\n"})
+def test_file_that_is_gone_is_an_error(anew: Anew) -> None:
+    reader = anew({"a.org": "* TODO A\n", "b.org": "* TODO B\n"})
     reader.text("org://a.org")
 
     (reader.folder / "a.org").unlink()
@@ -617,8 +642,8 @@ def gone() -> int:
 @requirement("org.write.locked", "org.errors")
 @pytest.mark.parametrize("kind", ["link", "file"])
 @pytest.mark.parametrize("owner", ["here", "here since boot", "elsewhere", "unclear"])
-def test_lock_of_emacs_keeps_a_file_as_it_is(org: Start, kind: str, owner: str) -> None:
-    reader = org({"a.org": "* TODO A\n"})
+def test_lock_of_emacs_keeps_a_file_as_it_is(anew: Anew, kind: str, owner: str) -> None:
+    reader = anew({"a.org": "* TODO A\n"})
     host = socket.gethostname()
     told_by = {
         "here": f"me@{host}.{os.getpid()}",
@@ -642,8 +667,8 @@ def test_lock_of_emacs_keeps_a_file_as_it_is(org: Start, kind: str, owner: str) 
 
 @requirement("org.write.stale-lock")
 @pytest.mark.parametrize("boot", ["", ":1700000000"])
-def test_lock_of_a_process_that_is_gone_is_ignored(org: Start, boot: str) -> None:
-    reader = org({"a.org": "* TODO A\n"})
+def test_lock_of_a_process_that_is_gone_is_ignored(anew: Anew, boot: str) -> None:
+    reader = anew({"a.org": "* TODO A\n"})
     (reader.folder / ".#a.org").symlink_to(f"me@{socket.gethostname()}.{gone()}{boot}")
 
     told(set_state(reader, "org://a.org/headline/A", "TODO", "DONE"))
@@ -665,9 +690,9 @@ def test_lock_beside_the_target_of_a_link_counts(org: Start, tmp_path: Path) -> 
 
 
 @requirement("org.write.changed", "org.update.current")
-def test_edits_at_once_lose_nothing(org: Start) -> None:
+def test_edits_at_once_lose_nothing(anew: Anew) -> None:
     count = 24
-    reader = org({"a.org": "".join(f"* TODO Task {number}\n" for number in range(count))})
+    reader = anew({"a.org": "".join(f"* TODO Task {number}\n" for number in range(count))})
 
     def finish(number: int) -> Json:
         return told(set_state(reader, f"org://a.org/headline/Task%20{number}", "TODO", "DONE"))
@@ -679,8 +704,8 @@ def test_edits_at_once_lose_nothing(org: Start) -> None:
 
 
 @requirement("org.write.changed", "org.update.current", "org.update.mismatch")
-def test_of_two_who_take_a_task_one_gets_it(org: Start) -> None:
-    reader = org({"a.org": "* TODO A\n"})
+def test_of_two_who_take_a_task_one_gets_it(anew: Anew) -> None:
+    reader = anew({"a.org": "* TODO A\n"})
 
     with ThreadPoolExecutor(6) as pool:
         answers = list(pool.map(lambda _: set_state(reader, "org://a.org/headline/A", "TODO", "DONE"), range(6)))
@@ -716,9 +741,9 @@ def test_two_servers_and_a_command_at_once_lose_nothing(org: Start, portal: Bloc
 
 
 @requirement("org.write.changed")
-def test_program_that_swaps_the_file_all_the_time_loses_nothing(org: Start) -> None:
+def test_program_that_swaps_the_file_all_the_time_loses_nothing(anew: Anew) -> None:
     """A writer that is not ours replaces a line of its own, by a swap, while ours is edited."""
-    reader = org({"a.org": "0\n* TODO A\n"})
+    reader = anew({"a.org": "0\n* TODO A\n"})
     place, other, stop = reader.folder / "a.org", reader.folder / "other", threading.Event()
     written = 0
 
