@@ -55,6 +55,7 @@ bench: install .venv-markitdown ## print what we claim, measured now (a missed l
 	-$(BIN)/python benchmarks/search.py --sections 10000
 	-$(BIN)/python benchmarks/serving.py
 	-$(BIN)/python benchmarks/conversion.py
+	-$(BIN)/python benchmarks/ingest.py
 	-$(BIN)/python benchmarks/org.py
 
 .venv-markitdown: # the peer of conversion.py; without it the benchmark leaves its column empty

@@ -125,9 +125,9 @@ class Visitor:
 class Server(Client):
     """A server over HTTP, whose cost can be seen."""
 
-    def __init__(self, *words: str) -> None:
+    def __init__(self, *words: str, program: tuple[str, ...] = (sys.executable, str(SERVERS))) -> None:
         self.log = tempfile.NamedTemporaryFile()  # noqa: SIM115 - open as long as the server
-        self.process = subprocess.Popen([sys.executable, str(SERVERS), *words], stderr=self.log)
+        self.process = subprocess.Popen([*program, *words], stderr=self.log)
         while not (found := re.search(r"listening on http://\S+:(\d+)\n", Path(self.log.name).read_text())):
             time.sleep(0.05)
         self.port = int(found[1])
