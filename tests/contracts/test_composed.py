@@ -333,3 +333,25 @@ def test_folders_of_one_name_are_libraries_of_different_names(portal: BlockingPo
 
     assert found == {"One": "notes", "Two": "notes-2", "Three": "wiki-2"}
     assert narrowed == {"Two"}
+
+
+# small for the client
+
+
+def weight(reader: Reader) -> int:
+    """Return how many bytes the list of tools takes."""
+    tools = [plain(tool) for tool in reader.portal.call(reader.client.list_tools).tools]
+    return len(json.dumps(tools, ensure_ascii=False).encode())
+
+
+@pytest.mark.parametrize(("face", "most"), [("", 20_000), ("docs", 2_000)])
+def test_list_of_tools_is_small(portal: BlockingPortal, tmp_path: Path, face: str, most: int) -> None:
+    folder = write(tmp_path / "notes", {**NOTES, "plan.org": "* TODO Sail\n"})
+    config = configure(tmp_path / "content", LIBRARY)
+    options = ("--face", face) if face else ("--config", config)
+
+    with serving(portal, folder, tmp_path / "log", folder, *options, "--store", tmp_path / "store") as reader:
+        found = names(reader)
+
+        assert weight(reader) < most
+        assert face or {"read", "ingest_file", "org-get-todos", "read_sections", "search_documents"} <= set(found)
