@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from bookwheel.errors import Unavailable
 from bookwheel.folders import Folder
 from bookwheel.index.embedding import Vectors
 from bookwheel.index.search import Searcher
-from bookwheel.index.semantics import SAVE, Semantics
+from bookwheel.index.semantics import AT_ONCE, SAVE, Semantics
 from bookwheel.index.store import Store
 from bookwheel.model import Query
 
@@ -59,6 +60,18 @@ class Words:
         for word in text.lower().split():
             vector[hashlib.sha256(word.encode()).digest()[0] % 16] += 1
         return np.asarray(vector / np.linalg.norm(vector), np.float32)
+
+
+class Hands(Words):
+    """Remembers which threads it was used by."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: set[int] = set()
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self.seen.add(threading.get_ident())
+        return super().embed(texts)
 
 
 class Missing:
@@ -129,6 +142,20 @@ def test_a_document_on_its_way_in_gets_the_vectors_it_lacks(store: Store, semant
 
     assert sorted(words.asked) == sorted([*PASSAGES[:2], "Wheel\nRope\n## Rope\n\nHemp."])
     assert fill(semantics) == 0
+
+
+def test_whoever_brings_documents_few_threads_embed_them(store: Store) -> None:
+    library = shelve(store, {})
+    hands = Hands()
+    semantics = Semantics(store, hands)
+
+    with ThreadPoolExecutor(8) as callers:
+        entries = [entry(library, path, text) for path, text in pages(40).items()]
+        list(callers.map(semantics.prepare, entries))
+
+    assert len(semantics.vectors) == 40
+    assert 1 <= len(hands.seen) <= AT_ONCE
+    semantics.close()
 
 
 def test_short_passages_come_first(store: Store, semantics: Semantics, words: Words) -> None:

@@ -25,7 +25,7 @@ from bookwheel.locks import turn
 
 BATCH = 4  # texts at a time: padding makes larger ones slower, and memory grows
 SAVE = 64  # texts between two writes
-AT_ONCE = 2  # threads that embed documents on their way in: the model leaves 65 MB of scratch memory in each
+AT_ONCE = 2  # threads that embed documents on their way in: the model leaves some 50 MB behind in each
 LOW = 10  # niceness of the thread that embeds
 
 log = logging.getLogger(__name__)
