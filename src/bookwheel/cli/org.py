@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bookwheel.cli.core import catalog_of, folders_of, known_folders, settings_of
-from bookwheel.cli.printing import data, line
-from bookwheel.errors import Invalid
+from bookwheel.cli.printing import data, line, warn
+from bookwheel.errors import BookwheelError, Invalid
 
 if TYPE_CHECKING:
     from bookwheel.cli.arguments import Add
     from bookwheel.faces.org import Org
+    from bookwheel.folders import Folder
     from bookwheel.org import Headline
-    from bookwheel.outlines import OrgFile, Outlines
+    from bookwheel.outlines import OrgFile
     from bookwheel.settings import Settings
 
 
@@ -56,9 +60,10 @@ def _argument(parser: ArgumentParser, name: str) -> None:
 
 def headlines(options: argparse.Namespace) -> int:
     """Print every headline: as an outline, or one JSON object a line."""
+    encoder = json.JSONEncoder(ensure_ascii=False)
     for file, headline in _headlines(options):
         if options.json:
-            line(json.dumps(headline_facts(file, headline), ensure_ascii=False))
+            line(encoder.encode(headline_facts(file, headline)))
         else:
             line(f"{file.name}:{headline.line_number}: {headline.line.rstrip()}")
     return 0
@@ -119,26 +124,47 @@ def _call(face: Org, name: str, arguments: dict[str, Any], options: argparse.Nam
     return 0
 
 
-def _outlines(settings: Settings, paths: list[str]) -> Outlines:
+def _face(settings: Settings) -> Org:
     from bookwheel.cli.serving import org_settings  # noqa: PLC0415 - brings all faces
+    from bookwheel.faces.org import Org  # noqa: PLC0415
     from bookwheel.outlines import Outlines  # noqa: PLC0415
 
-    folders = folders_of(settings, [Path(path) for path in paths]) if paths else known_folders(settings)
-    catalog = catalog_of(settings, folders)
+    catalog = catalog_of(settings, known_folders(settings))
     catalog.whole = False
     catalog.sync()
-    return Outlines(catalog, org_settings(settings))
-
-
-def _face(settings: Settings) -> Org:
-    from bookwheel.faces.org import Org  # noqa: PLC0415
-
-    return Org(_outlines(settings, []), settings.store / "locks")
+    return Org(Outlines(catalog, org_settings(settings)), settings.store / "locks")
 
 
 def _headlines(options: argparse.Namespace) -> Iterator[tuple[OrgFile, Headline]]:
-    for file, outline in _outlines(settings_of(options), options.paths).all():
+    """Yield the headlines of all Org files in the folders, as they are on disk; the index is not asked."""
+    from bookwheel.cli.serving import org_settings  # noqa: PLC0415 - brings all faces
+    from bookwheel.folders import Found, scan  # noqa: PLC0415
+    from bookwheel.outlines import OrgFile, Outlines  # noqa: PLC0415
+
+    settings = settings_of(options)
+    catalog = catalog_of(settings, _folders(settings, [Path(path) for path in options.paths]))
+    outlines = Outlines(catalog, org_settings(settings))
+    roots = {folder.library: folder.root for folder in catalog.wanted}
+    for found in chain.from_iterable(map(scan, catalog.wanted)):
+        if not isinstance(found, Found):
+            continue
+        source = found.source
+        file = OrgFile(catalog.name(source), Path(source.location), roots[source.library])
+        try:
+            outline = outlines.open(file)
+        except BookwheelError as error:
+            warn(f"left out: {file.name}: {error.message}")
+            continue
         yield from ((file, headline) for headline in outline.headlines)
+
+
+def _folders(settings: Settings, paths: list[Path]) -> list[Folder]:
+    """Return the folders to look in, of whatever size their Org files are."""
+    from bookwheel.outlines import SUFFIXES  # noqa: PLC0415
+
+    folders = folders_of(settings, paths) if paths else known_folders(settings)
+    kinds = SUFFIXES if any(path.is_file() for path in paths) else frozenset({".org"})
+    return [replace(folder, suffixes=kinds, max_file_size=sys.maxsize) for folder in folders]
 
 
 def headline_facts(file: OrgFile, headline: Headline) -> dict[str, object]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from threading import Event
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote
@@ -226,6 +226,7 @@ class Face:
         return ()
 
 
+@lru_cache(maxsize=4_096)
 def encode(path: str) -> str:
     """Return a path as the part of a URI that names it, each segment percent-encoded."""
     return quote(path, safe="/")

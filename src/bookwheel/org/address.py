@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from urllib.parse import quote, unquote
 
 from bookwheel.errors import NotFound
@@ -19,9 +20,14 @@ _SAFE = "!$&'()*+,;=:@~"  # what a segment may hold as it is; a slash and a ques
 
 def address(headline: Headline) -> str:
     """Return the address of *headline* within its file."""
-    path = "/".join(quote(title, safe=_SAFE) for title in headline.path)
+    path = "/".join(map(_segment, headline.path))
     place = headline.outline.places[headline.number]
     return f"{path}?n={place + 1}" if place else path
+
+
+@lru_cache(maxsize=65_536)
+def _segment(title: str) -> str:
+    return quote(title, safe=_SAFE)
 
 
 def find(outline: Outline, text: str) -> Headline:

@@ -189,13 +189,16 @@ class Headline:
     `entry_end`, the whole tree at `end`.
     """
 
-    __slots__ = ("_parts", "number", "outline", "start")
+    __slots__ = ("_commented", "_parts", "_path", "_tags", "number", "outline", "start")
 
     def __init__(self, outline: Outline, number: int, start: int) -> None:
         self.outline = outline
         self.number = number
         self.start = start
         self._parts: Parts | None = None
+        self._path: tuple[str, ...] | None = None  # these three are known once they were asked for
+        self._tags: tuple[str, ...] | None = None
+        self._commented: bool | None = None
 
     def __repr__(self) -> str:
         return f"Headline({self.line!r})"
@@ -281,6 +284,11 @@ class Headline:
     @property
     def tags(self) -> tuple[str, ...]:
         """All tags: of the file, inherited, its own; each once, where it is nearest."""
+        if self._tags is None:
+            self._tags = self._all_tags()
+        return self._tags
+
+    def _all_tags(self) -> tuple[str, ...]:
         found = list(self.outline.preamble.filetags)
         for headline in self.ancestors:
             found += headline.own_tags
@@ -319,12 +327,22 @@ class Headline:
     @property
     def path(self) -> tuple[str, ...]:
         """The titles from the topmost headline down to its own."""
-        return (*(above.title for above in self.ancestors), self.title)
+        if self._path is None:
+            parent = self.parent
+            above = parent._path if parent else ()  # noqa: SLF001 - known where headlines are met in their order
+            self._path = (*(one.title for one in self.ancestors), self.title) if above is None else (*above, self.title)
+        return self._path
 
     @property
     def commented(self) -> bool:
         """Whether it, or a headline above it, is commented out."""
-        return self.parts.commented or any(above.parts.commented for above in self.ancestors)
+        if self._commented is None:
+            parent = self.parent
+            above = parent._commented if parent else False  # noqa: SLF001 - the same
+            if above is None:
+                above = any(one.parts.commented for one in self.ancestors)
+            self._commented = self.parts.commented or above
+        return self._commented
 
     @property
     def archived(self) -> bool:
