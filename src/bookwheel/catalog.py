@@ -317,6 +317,10 @@ class Catalog(Shelf):
             (folder, replace(library, name=folder.library)) for folder, library in zip(self.wanted, kept, strict=True)
         )
 
+    def register(self) -> None:
+        """Let the store know the folders, before anything in them is indexed."""
+        _ = self.served
+
     @property
     def stopped(self) -> bool:
         """Whether it was told to stop."""

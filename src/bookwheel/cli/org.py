@@ -163,6 +163,7 @@ def _folders(settings: Settings, paths: list[Path]) -> list[Folder]:
     from bookwheel.outlines import SUFFIXES  # noqa: PLC0415
 
     folders = folders_of(settings, paths) if paths else known_folders(settings)
+    catalog_of(settings, folders).register()  # so that a URI of theirs is enough for the commands that follow
     kinds = SUFFIXES if any(path.is_file() for path in paths) else frozenset({".org"})
     return [replace(folder, suffixes=kinds, max_file_size=sys.maxsize) for folder in folders]
 
