@@ -54,7 +54,13 @@ CALLS: list[tuple[str, dict[str, Any], str]] = [  # what the answer must contain
     ("read", {"uri": "acdc://wiki/guide"}, "Nothing but a submarine.\n"),
 ]
 EXPECTED: dict[str, Any] = {
-    "tools": ["list_documentation_files", "read", "read_sections", "search", "search_documents", "table_of_contents"],
+    "tools": sorted(
+        [
+            *("list_documentation_files", "read", "read_sections", "search", "search_documents", "table_of_contents"),
+            *("ingest_content", "ingest_file", "ingest_folder", "ingest_url", "delete_document", "get_document"),
+            *("list_documents", "list_libraries", "server_info"),
+        ]
+    ),
     "resources": sorted([*(one["uri"] for one in ENTRIES), "docs://guides/setup.md", *list(URIS)[:2]]),
     **{f"read {uri}": text for uri, text in URIS.items()},
     "prompts": ["docs:code-review", "wiki:code-review"],
