@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: install demo test check lint bench hub conformance clients org-oracle retrieval neighbours lock clean
+.PHONY: install demo test test-contracts test-rest check lint bench hub conformance clients org-oracle retrieval neighbours lock clean
 
 install: $(STAMP) ## set up .venv; gives .venv/bin/bookwheel
 
@@ -19,8 +19,14 @@ $(STAMP): requirements.lock pyproject.toml
 demo: install ## hold a conversation with the server over the sample library
 	$(BIN)/python examples/demo.py
 
-test: install ## run the tests
-	$(BIN)/python -m pytest
+test: install ## run the tests, in two halves at once
+	@$(MAKE) --no-print-directory -j2 --output-sync=line test-contracts test-rest
+
+test-contracts: install
+	$(BIN)/python -m pytest tests/contracts -o cache_dir=.pytest_cache/contracts
+
+test-rest: install
+	$(BIN)/python -m pytest --ignore tests/contracts -o cache_dir=.pytest_cache/rest
 
 check: lint test ## all that CI runs
 

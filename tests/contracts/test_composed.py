@@ -344,6 +344,7 @@ def weight(reader: Reader) -> int:
     return len(json.dumps(tools, ensure_ascii=False).encode())
 
 
+@requirement("composed.faces")
 @pytest.mark.parametrize(("face", "most"), [("", 20_000), ("docs", 2_000)])
 def test_list_of_tools_is_small(portal: BlockingPortal, tmp_path: Path, face: str, most: int) -> None:
     folder = write(tmp_path / "notes", {**NOTES, "plan.org": "* TODO Sail\n"})
