@@ -150,12 +150,12 @@ class Outlines:
         done: list[Edited] = []
 
         def apply(data: bytes) -> bytes | None:
-            coding = codec(data)
-            if decode(data).encode(coding, "replace") != data:
+            text, coding = decode(data), codec(data)
+            if text.encode(coding, "replace") != data:
                 raise Unreadable(
                     f"{file.name} is in an encoding that cannot be written back as it is: save it as UTF-8"
                 )
-            done.append(self._changed(place, decode(data), changes))
+            done.append(self._changed(place, text, changes))
             return _encoded(done[-1].source, coding, file.name) if done[-1].changed else None
 
         rewrite(file.path, apply, locks)

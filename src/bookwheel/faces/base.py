@@ -172,6 +172,10 @@ class Face:
     identity: Identity
     tools: Sequence[Tool] = ()
 
+    def find(self, name: str) -> Tool | None:
+        """Return the tool of that name, whether or not it is shown at the moment."""
+        return next((one for one in self.tools if one.name == name), None)
+
     def call(self, name: str, arguments: Arguments) -> Answer:
         """Run a tool; whatever goes wrong becomes this contract's own error."""
         tool = next((one for one in self.tools if one.name == name), None)

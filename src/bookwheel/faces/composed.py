@@ -38,6 +38,10 @@ class Composed(Face):
                 named.setdefault(tool.name, tool)
         return list(named.values())
 
+    def find(self, name: str) -> Tool | None:
+        """Return the tool of that name, of the first face that has one."""
+        return next((found for face in self._faces if (found := face.find(name))), None)
+
     def call(self, name: str, arguments: Arguments) -> Answer:
         """Run a tool in the face it is from, errors in that face's words too."""
         return self._owner(name).call(name, arguments)

@@ -95,6 +95,10 @@ class Org(Face):
         """The tools; beside other faces only where there is an Org file."""
         return self._all if self._alone or self._outlines.present else ()
 
+    def find(self, name: str) -> Tool | None:
+        """Return the tool of that name; the index is not asked whether it is shown."""
+        return next((one for one in self._all if one.name == name), None)
+
     def settle(self) -> None:
         """Wait a moment for the first look at the folders: it tells whether there is an Org file."""
         self._outlines.settle()

@@ -27,9 +27,9 @@ from bookwheel.faces.base import (
     within_budget,
 )
 from bookwheel.faces.vectordb import passage_data
+from bookwheel.faces.vectordb_tools import FEW
 from bookwheel.model import Hit, Query, Record, Results
 
-FEW = 5  # results where the vector contract is spoken
 PRECISE = ("top_k", "library", "filter")  # arguments of that contract alone
 
 DESCRIPTION = (

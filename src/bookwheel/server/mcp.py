@@ -177,10 +177,8 @@ class FaceServer(Server[Any]):
     # tools
 
     def _schema(self, name: str) -> Mapping[str, Any] | None:
-        return next((tool.schema for tool in self.face.tools if tool.name == name), None)
-
-    def _workers(self, name: str) -> ThreadPoolExecutor:
-        return _writers if any(tool.writes for tool in self.face.tools if tool.name == name) else _readers
+        tool = self.face.find(name)
+        return tool.schema if tool else None
 
     async def _list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         face = self._shown(ctx)
@@ -193,7 +191,8 @@ class FaceServer(Server[Any]):
     async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         face, arguments = self._shown(ctx), params.arguments or {}
         try:
-            if self._workers(params.name) is _readers:  # soon done: nobody asks how far it is
+            tool = face.find(params.name)
+            if tool is None or not tool.writes:  # soon done: nobody asks how far it is
                 answer = await _in_thread(lambda: face.call(params.name, arguments))
             else:
                 async with _call(ctx) as call:
