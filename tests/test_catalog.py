@@ -667,3 +667,17 @@ def test_closing_twice_is_allowed(make: Make, root: Path) -> None:
     catalog.sync()
     catalog.close()
     catalog.close()
+
+
+def test_near_duplicates_are_named_by_the_libraries_that_are_served(make: Make, tmp_path: Path) -> None:
+    roots = [(tmp_path / place / "notes").resolve() for place in ("elsewhere", "first", "second")]
+    for root in roots:
+        root.mkdir(parents=True)
+        (root / "a.md").write_text("# Anchor\n\nAn anchor holds a ship where the sea would not.\n")
+    make(roots[0]).sync()
+    catalog = make(*roots[1:])
+    catalog.sync()
+
+    (hit,) = catalog.search(Query("anchor", distinct=True)).hits
+
+    assert {hit.record.source.label, *(one.source.label for one in hit.also)} == {"notes/a.md", "notes-2/a.md"}

@@ -83,7 +83,7 @@ class Shelf:
 
     def name(self, source: Source) -> str:
         """Return the name a document goes by: its path, behind its library where there are several."""
-        return source.path if self.single else f"{source.library}/{source.path}"
+        return source.path if self.single else source.label
 
     def locate(self, name: str, encoded: bool = False, also: frozenset[str] = frozenset()) -> tuple[Folder, str]:
         """Return the folder and the path inside it that a caller's name, or *encoded* part of a URI, means.
@@ -238,8 +238,7 @@ class Shelf:
     def _search(self, query: Query) -> Results:
         names = {library.number: library.name for library in self._asked(query.libraries)}
         found = self._catalog.searcher.search(query, frozenset(names))
-        hits = tuple(replace(hit, record=_renamed(hit.record, names[hit.record.library])) for hit in found)
-        return Results(hits, self.progress())
+        return Results(tuple(_shown(hit, names) for hit in found), self.progress())
 
     def _asked(self, names: Sequence[str]) -> list[Library]:
         """Return the named libraries, or all on this shelf."""
@@ -470,6 +469,12 @@ def _read(source: Source) -> Document:
         raise Forbidden(f"{source.path} may not be read by this server", name=source.path) from error
     except OSError as error:
         raise NotFound(f"{source.path} is not there any more", name=source.path) from error
+
+
+def _shown(hit: Hit, names: Mapping[int, str]) -> Hit:
+    """Return a hit with its libraries as they are called here."""
+    also = tuple(_renamed(one, names[one.library]) for one in hit.also)
+    return replace(hit, record=_renamed(hit.record, names[hit.record.library]), also=also)
 
 
 def _apart(taken: Iterable[str], names: Mapping[int, str]) -> dict[int, str]:

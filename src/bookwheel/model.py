@@ -24,6 +24,11 @@ class Source:
         return dot + suffix.lower() if stem and suffix else ""
 
     @property
+    def label(self) -> str:
+        """The path behind the library."""
+        return f"{self.library}/{self.path}"
+
+    @property
     def stem(self) -> str:
         """The base name without its extension."""
         return self.name[: len(self.name) - len(self.suffix)]
@@ -199,7 +204,7 @@ class Hit:
     location: str  # where the words were found: "title", "content" or "both"
     excerpt: str  # one line around the match
     why: Mapping[str, object] = field(default_factory=dict)  # the parts of the score, if they were asked for
-    also: tuple[str, ...] = ()  # names of near-duplicates that are not shown
+    also: tuple[Record, ...] = ()  # near-duplicates that are not shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -351,7 +351,7 @@ def copies(store: Store) -> Store:
 
 
 def folded(hits: list[Hit]) -> dict[str, set[str]]:
-    return {hit.record.source.path: set(hit.also) for hit in hits}
+    return {hit.record.source.path: {one.source.label for one in hit.also} for hit in hits}
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -70,7 +70,7 @@ def _places(catalog: Catalog, question: Question, mode: str) -> tuple[list[int],
 
 
 def _names(record: Record) -> frozenset[str]:
-    return frozenset({record.source.path, f"{record.source.library}/{record.source.path}"})
+    return frozenset({record.source.path, record.source.label})
 
 
 def _figures(answers: Sequence[tuple[list[int], int]]) -> dict[str, float]:

@@ -121,7 +121,7 @@ def list_documents(options: argparse.Namespace) -> int:
         data([record_data(record) for record in records])
         return 0
     for record in records:
-        line(f"{record.source.library}/{record.source.path}  {record.title}")
+        line(f"{record.source.label}  {record.title}")
     return 0
 
 

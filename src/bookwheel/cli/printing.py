@@ -69,7 +69,7 @@ def worded(hit: Hit) -> str:
         f"      {colour(place, '36')}",
         f"      {hit.excerpt}",
     ]
-    lines += [f"      the same in: {', '.join(hit.also)}"] if hit.also else []
+    lines += [f"      the same in: {', '.join(one.source.label for one in hit.also)}"] if hit.also else []
     return "\n".join([*lines, *_reasons(hit.why)]) + "\n"
 
 
@@ -95,7 +95,11 @@ def hit_data(hit: Hit) -> dict[str, object]:
         "excerpt": hit.excerpt,
         "match": hit.location,
     }
-    return {**found, **({"also": list(hit.also)} if hit.also else {}), **({"why": dict(hit.why)} if hit.why else {})}
+    return {
+        **found,
+        **({"also": [one.source.label for one in hit.also]} if hit.also else {}),
+        **({"why": dict(hit.why)} if hit.why else {}),
+    }
 
 
 def record_data(record: Record) -> dict[str, object]:

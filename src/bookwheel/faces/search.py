@@ -104,7 +104,7 @@ class Search(Face):
             "section": hit.chunk.section,
             "lines": [hit.chunk.line, hit.chunk.end_line],
         }
-        return {**row, "also": list(hit.also)} if hit.also else row
+        return {**row, "also": [one.source.label for one in hit.also]} if hit.also else row
 
     def failure(self, error: BookwheelError, arguments: Arguments) -> Answer:
         """Word an error as the contract that was spoken does."""

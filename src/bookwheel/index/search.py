@@ -283,15 +283,15 @@ def _explained(hits: Iterator[Hit], look: _Look, words: Sequence[Word], fusion: 
 
 def _distinct(hits: Iterator[Hit], db: sqlite3.Connection) -> Iterator[Hit]:
     """Yield the hits without those that say the same as a better one; that one names them."""
-    kept: list[tuple[frozenset[str], Hit, list[str]]] = []
+    kept: list[tuple[frozenset[str], Hit, list[Record]]] = []
     for hit in islice(hits, CANDIDATES // 4):
         said = frozenset(terms(read_span(db, hit.record.number, hit.chunk.start, hit.chunk.end)))
-        twin = next((names for other, _, names in kept if _alike(said, other)), None)
+        twin = next((twins for other, _, twins in kept if _alike(said, other)), None)
         if twin is None:
             kept.append((said, hit, []))
         else:
-            twin.append(f"{hit.record.source.library}/{hit.record.source.path}")
-    yield from (replace(hit, also=tuple(names)) for _, hit, names in kept)
+            twin.append(hit.record)
+    yield from (replace(hit, also=tuple(twins)) for _, hit, twins in kept)
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
